@@ -1,0 +1,21 @@
+# kindred_room(<name> SOURCES <files> [USES <public libraries>] [OWNS <private libraries>])
+#
+# One library target per room of the house (docs/house.md): what a room may use is what it links.
+add_library(kindred_warnings INTERFACE)
+target_compile_options(kindred_warnings INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${KINDRED_WERROR}>:-Werror>)
+
+function(kindred_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;OWNS" ${ARGN})
+  add_library(kindred_${name} STATIC ${ARG_SOURCES})
+  add_library(kindred::${name} ALIAS kindred_${name})
+  set_target_properties(kindred_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(kindred_${name} PUBLIC cxx_std_20)
+  target_include_directories(kindred_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(kindred_${name}
+    PUBLIC ${ARG_USES}
+    PRIVATE $<BUILD_INTERFACE:kindred_warnings> ${ARG_OWNS})
+  set_property(GLOBAL APPEND PROPERTY KINDRED_ROOMS kindred_${name})
+endfunction()

@@ -1,0 +1,46 @@
+#include "kindred/core/files.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "kindred/core/error.h"
+
+namespace kindred {
+
+namespace fs = std::filesystem;
+
+void write_atomically(const fs::path& target, const std::function<void(const fs::path&)>& write) {
+  fs::path temporary = target;
+  temporary += fmt::format(".partial-{}", ::getpid());
+  std::error_code error;
+  try {
+    write(temporary);
+    fs::rename(temporary, target, error);
+    if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
+  } catch (...) {
+    fs::remove(temporary, error);
+    throw;
+  }
+}
+
+void write_text(const fs::path& target, std::string_view text) {
+  write_atomically(target, [&](const fs::path& temporary) {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.close();
+    if (!out) throw IoError("cannot write '{}': is the folder there and writable?", target.string());
+  });
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) throw IoError("cannot read '{}': is it there and readable?", path.string());
+  return text.str();
+}
+
+}  // namespace kindred

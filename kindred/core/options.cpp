@@ -1,0 +1,162 @@
+#include "kindred/core/options.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "kindred/core/error.h"
+
+namespace kindred {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void reject(const std::string& name, const std::string& expected, const json& found) {
+  const std::string shown = found.is_string() ? found.get<std::string>() : found.dump();
+  throw InvalidArgument("option '{}' takes {}, not '{}'", name, expected, shown);
+}
+
+std::string range_text(std::string_view what, double low, double high) {
+  const bool has_low = std::isfinite(low);
+  const bool has_high = std::isfinite(high) && high < 9e18;
+  if (has_low && has_high) return fmt::format("{} from {} to {}", what, low, high);
+  if (has_low) return fmt::format("{} of at least {}", what, low);
+  if (has_high) return fmt::format("{} of at most {}", what, high);
+  return std::string(what);
+}
+
+template <class Number>
+std::optional<Number> parse_number(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Option flag(std::string name, bool& field, std::string help) {
+  return {name, std::move(help), OptionKind::kFlag, {}, [&field] { return json(field); },
+          [&field, name](const json& value) {
+            if (!value.is_boolean()) reject(name, "true or false", value);
+            field = value.get<bool>();
+          }};
+}
+
+Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int64_t high,
+               std::string help) {
+  return {name, std::move(help), OptionKind::kInteger, {}, [&field] { return json(field); },
+          [&field, name, low, high](const json& value) {
+            const auto expected = range_text("a whole number", static_cast<double>(low),
+                                             static_cast<double>(high));
+            if (!value.is_number_integer()) reject(name, expected, value);
+            const auto number = value.get<std::int64_t>();
+            if (number < low || number > high) reject(name, expected, value);
+            field = number;
+          }};
+}
+
+Option real(std::string name, double& field, double low, double high, std::string help) {
+  return {name, std::move(help), OptionKind::kReal, {}, [&field] { return json(field); },
+          [&field, name, low, high](const json& value) {
+            const auto expected = range_text("a number", low, high);
+            if (!value.is_number()) reject(name, expected, value);
+            const double number = value.get<double>();
+            if (!(number >= low && number <= high)) reject(name, expected, value);
+            field = number;
+          }};
+}
+
+Option real_or_off(std::string name, double& field, double low, double high, double off_value,
+                   std::string help) {
+  Option option = real(name, field, low, high, std::move(help));
+  option.get = [&field, off_value] { return field == off_value ? json("off") : json(field); };
+  option.set = [&field, name, low, high, off_value](const json& value) {
+    if (value == json("off")) {
+      field = off_value;
+      return;
+    }
+    const auto expected = range_text("'off' or a number", low, high);
+    if (!value.is_number()) reject(name, expected, value);
+    const double number = value.get<double>();
+    if (!(number >= low && number <= high)) reject(name, expected, value);
+    field = number;
+  };
+  return option;
+}
+
+Option text(std::string name, std::string& field, std::string help) {
+  return {name, std::move(help), OptionKind::kText, {}, [&field] { return json(field); },
+          [&field, name](const json& value) {
+            if (!value.is_string()) reject(name, "text", value);
+            field = value.get<std::string>();
+          }};
+}
+
+Option choice_by_index(std::string name, std::vector<std::string> choices, std::string help,
+                       std::function<std::size_t()> get, std::function<void(std::size_t)> set) {
+  return {name, std::move(help), OptionKind::kChoice, choices,
+          [choices, get = std::move(get)] { return json(choices.at(get())); },
+          [choices, name, set = std::move(set)](const json& value) {
+            const auto found = value.is_string()
+                                   ? std::ranges::find(choices, value.get<std::string>())
+                                   : choices.end();
+            if (found == choices.end())
+              reject(name, fmt::format("one of {}", fmt::join(choices, ", ")), value);
+            set(static_cast<std::size_t>(found - choices.begin()));
+          }};
+}
+
+void set_from_text(const Option& option, const std::string& value) {
+  switch (option.kind) {
+    case OptionKind::kFlag:
+      if (value == "true" || value == "false") return option.set(value == "true");
+      break;
+    case OptionKind::kInteger:
+      if (const auto number = parse_number<std::int64_t>(value)) return option.set(*number);
+      break;
+    case OptionKind::kReal:
+      if (const auto number = parse_number<double>(value)) return option.set(*number);
+      break;
+    case OptionKind::kText:
+    case OptionKind::kChoice:
+      break;
+  }
+  option.set(value);
+}
+
+const Option* find_option(const OptionTable& table, std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Option::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+nlohmann::ordered_json to_json(const OptionTable& table) {
+  auto values = nlohmann::ordered_json::object();
+  for (const auto& option : table) values[option.name] = option.get();
+  return values;
+}
+
+void from_json(const OptionTable& table, const json& values, std::string_view where) {
+  for (const auto& [name, value] : values.items()) {
+    const Option* option = find_option(table, name);
+    if (!option) {
+      std::vector<std::string> names;
+      for (const auto& known : table) names.push_back(known.name);
+      throw InvalidArgument("{}: unknown option '{}'; the options are {}", where, name,
+                            fmt::join(names, ", "));
+    }
+    option->set(value);
+  }
+}
+
+std::string to_toml(const OptionTable& table) {
+  std::string text;
+  for (const auto& option : table)
+    text += fmt::format("# {}\n{} = {}\n", option.help, option.name, option.get().dump());
+  return text;
+}
+
+}  // namespace kindred

@@ -1,0 +1,70 @@
+// One description of an options struct feeds the command line, config files, run records and docs.
+//
+//   struct Options { int k = 5; OptionTable describe(); };
+//   OptionTable Options::describe() { return {integer("k", k, 1, 1000, "How many clusters to fit.")}; }
+//
+// A table refers to the fields of the struct it came from and must not outlive it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kindred {
+
+enum class OptionKind { kFlag, kInteger, kReal, kText, kChoice };
+
+/// One field: its name as the user types it, its meaning, and how to read and write it as JSON.
+struct Option {
+  std::string name;  ///< kebab-case; `--name` on the command line, `name = …` in a config file.
+  std::string help;  ///< One sentence.
+  OptionKind kind = OptionKind::kText;
+  std::vector<std::string> choices;                ///< For kChoice.
+  std::function<nlohmann::json()> get;             ///< The present value.
+  std::function<void(const nlohmann::json&)> set;  ///< Throws InvalidArgument on a bad value.
+};
+
+using OptionTable = std::vector<Option>;
+
+Option flag(std::string name, bool& field, std::string help);
+Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int64_t high,
+               std::string help);
+Option real(std::string name, double& field, double low, double high, std::string help);
+/// A real that can be switched off: the text "off" stands for `off_value`.
+Option real_or_off(std::string name, double& field, double low, double high, double off_value,
+                   std::string help);
+Option text(std::string name, std::string& field, std::string help);
+
+Option choice_by_index(std::string name, std::vector<std::string> choices, std::string help,
+                       std::function<std::size_t()> get, std::function<void(std::size_t)> set);
+
+/// An enum whose values 0, 1, 2, … are called `choices[0]`, `choices[1]`, …
+template <class Enum>
+Option choice(std::string name, Enum& field, std::vector<std::string> choices, std::string help) {
+  return choice_by_index(
+      std::move(name), std::move(choices), std::move(help),
+      [&field] { return static_cast<std::size_t>(field); },
+      [&field](std::size_t i) { field = static_cast<Enum>(i); });
+}
+
+/// Sets one option from text as typed. Throws InvalidArgument naming the option and what it takes.
+void set_from_text(const Option& option, const std::string& value);
+
+/// Finds `name`; nullptr when there is none.
+const Option* find_option(const OptionTable& table, std::string_view name);
+
+/// Every field with its value: the complete configuration.
+nlohmann::ordered_json to_json(const OptionTable& table);
+
+/// Sets fields from an object; unknown keys are errors. `where` names the source in messages.
+void from_json(const OptionTable& table, const nlohmann::json& values, std::string_view where);
+
+/// `name = value` lines in TOML, each preceded by its help as a comment.
+std::string to_toml(const OptionTable& table);
+
+}  // namespace kindred

@@ -1,0 +1,42 @@
+// An immutable, cheaply copied array: either owned by the column or a view into memory that
+// something else keeps alive (a memory-mapped file).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kindred {
+
+template <class T>
+class Column {
+ public:
+  Column() = default;
+
+  /// Takes the values over without copying them.
+  Column(std::vector<T> values) {  // NOLINT: a vector is a column
+    auto owned = std::make_shared<const std::vector<T>>(std::move(values));
+    view_ = *owned;
+    owner_ = std::move(owned);
+  }
+
+  /// Refers to `view`, which stays valid as long as `owner` lives.
+  Column(std::span<const T> view, std::shared_ptr<const void> owner)
+      : view_(view), owner_(std::move(owner)) {}
+
+  std::span<const T> span() const { return view_; }
+  const T* data() const { return view_.data(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(view_.size()); }
+  bool empty() const { return view_.empty(); }
+  const T& operator[](std::int64_t i) const { return view_[static_cast<std::size_t>(i)]; }
+  auto begin() const { return view_.begin(); }
+  auto end() const { return view_.end(); }
+
+ private:
+  std::span<const T> view_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace kindred
