@@ -36,10 +36,13 @@ void write_text(const fs::path& target, std::string_view text) {
 }
 
 std::string read_text(const fs::path& path) {
+  if (fs::is_directory(path))
+    throw IoError("cannot read '{}': it is a folder, a file was expected", path.string());
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) throw IoError("cannot read '{}': is it there and readable?", path.string());
+  if (in && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+  if (in.bad() || !in.is_open())
+    throw IoError("cannot read '{}': is it there and readable?", path.string());
   return text.str();
 }
 

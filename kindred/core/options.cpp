@@ -53,6 +53,9 @@ Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int
             const auto expected = range_text("a whole number", static_cast<double>(low),
                                              static_cast<double>(high));
             if (!value.is_number_integer()) reject(name, expected, value);
+            if (value.is_number_unsigned() &&
+                value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+              reject(name, expected, value);
             const auto number = value.get<std::int64_t>();
             if (number < low || number > high) reject(name, expected, value);
             field = number;

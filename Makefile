@@ -1,0 +1,78 @@
+# Every everyday task in one word; `make` alone lists them.
+#   JOBS=n   compile with n jobs instead of what cores and memory allow
+#   SETUP=:  leave the installed packages alone (elsewhere than Debian)
+#   ARGS=…   extra arguments for ctest (make test) or for each benchmark (make bench)
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+SETUP ?= scripts/setup
+# A file that includes LibTorch takes about 1 GB to compile, so memory bounds the jobs too.
+ifndef JOBS
+JOBS := $(shell awk -v jobs="$$(nproc)" \
+  '/^MemAvailable/ {free = $$2 / 1048576} \
+   FILENAME ~ /memory.max/ && $$1 != "max" && $$1 / 2^30 < free {free = $$1 / 2^30} \
+   END {if (free / 1.2 < jobs) jobs = int(free / 1.2); print (jobs < 1) ? 1 : jobs}' \
+  /proc/meminfo $(wildcard /sys/fs/cgroup/memory.max))
+endif
+
+cpp_files = $(shell find kindred apps tests bench -name '*.h' -o -name '*.cpp' | sort)
+
+.PHONY: help
+help: ## List these targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+.PHONY: demo
+demo: build ## Generate the Diagonal dataset, cluster it and print the scores
+	@scripts/demo
+
+.PHONY: build
+build: ## Build the program, the tests and the benchmarks into build/release
+	@$(SETUP) build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+
+.PHONY: test
+test: ## Build and run every test; the log stays in build/release/Testing
+	@$(SETUP) test
+	@$(MAKE) --no-print-directory build
+	@mkdir -p build/release/Testing
+	ctest --preset release --no-tests=error --parallel 2 \
+	  --output-log build/release/Testing/ctest.log \
+	  --output-junit Testing/junit.xml $(ARGS)
+
+.PHONY: bench
+bench: build ## Build and run the benchmarks
+	@found=0; \
+	for program in build/release/bench/*_bench; do \
+	  [[ -x $$program ]] || continue; \
+	  found=1; echo "== $$program"; "$$program" $(ARGS); \
+	done; \
+	[[ $$found -eq 1 ]] || { echo "make bench: no benchmark was built" >&2; exit 1; }
+
+.PHONY: sanitize
+sanitize: ## Run the unit and conformance tests under address and undefined-behaviour sanitizers
+	@$(SETUP) test
+	cmake --preset asan-ubsan
+	cmake --build --preset asan-ubsan --parallel $(JOBS)
+	ctest --preset asan-ubsan --no-tests=error --parallel 2 -L '^(unit|conformance)$$' $(ARGS)
+
+.PHONY: format
+format: ## Rewrite the C++ files in the house format
+	@$(SETUP) lint
+	clang-format-14 -i $(cpp_files)
+
+# clang-tidy reads the commands of a clang configuration: GCC's precompiled headers mean nothing to it.
+.PHONY: lint
+lint: ## Check format, house rules and clang-tidy
+	@$(SETUP) lint
+	@scripts/check_rooms
+	@clang-format-14 --dry-run -Werror $(cpp_files)
+	@cmake --preset dev -B build/lint -DCMAKE_CXX_COMPILER=clang++-14 -DKINDRED_BUILD_BENCH=ON \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
+	@sed -nE 's/^ *"file": "(.*)",?$$/\1/p' build/lint/compile_commands.json | sort -u | \
+	  xargs -P $(JOBS) -n 1 clang-tidy-14 --quiet -p build/lint
+
+.PHONY: clean
+clean: ## Remove what make built (build/release, build/asan-ubsan and build/lint)
+	rm -rf build/release build/asan-ubsan build/lint

@@ -1,0 +1,77 @@
+// What every command of the program shares: flags made from option tables, config files, the last
+// line in JSON. People read standard error; programs read the last line of standard output.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kindred/core/options.h"
+
+namespace kindred::app {
+
+using Json = nlohmann::ordered_json;
+
+/// Flags of a command, bound to option tables. Values typed on the command line win over those of a
+/// config file, which win over defaults.
+class Flags {
+ public:
+  /// Adds a flag for every option of the table, listed in the help under `group`.
+  void add(CLI::App& command, OptionTable table, const std::string& group);
+  /// Adds --config.
+  void add_config(CLI::App& command);
+
+  /// Sets all options; to be called once the command line is parsed.
+  void apply();
+  /// Every option with its value.
+  Json values() const;
+  std::string toml() const;
+
+ private:
+  OptionTable table_;
+  std::string config_;
+  std::map<std::string, std::string> typed_;
+};
+
+/// Options most commands have.
+struct Common {
+  bool json = false;
+  std::int64_t threads = 0;
+
+  void add_json(CLI::App& command);
+};
+
+/// One fact for people, on standard error: "  name        value".
+void tell(const std::string& name, const std::string& value);
+/// One line for people, on standard error.
+void say(const std::string& line);
+/// The last line of standard output, when --json was given.
+void emit(const Common& common, const Json& json);
+
+/// "12,345"
+std::string grouped(std::int64_t number);
+/// Rounded for people: 4 significant digits; "-" when there is none.
+std::string rounded(const std::optional<double>& number);
+
+/// Each command adds itself; its callback runs it.
+void add_generate(CLI::App& app, const std::vector<std::string>& arguments);
+void add_info(CLI::App& app);
+void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
+void add_assign(CLI::App& app);
+void add_score(CLI::App& app);
+void add_methods(CLI::App& app);
+void add_envs(CLI::App& app);
+
+/// The exit code of a run that was interrupted and can be resumed.
+inline constexpr int kInterrupted = 130;
+
+/// Thrown to leave with an exit code once everything has been said.
+struct Exit {
+  int code;
+};
+
+}  // namespace kindred::app

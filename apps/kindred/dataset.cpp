@@ -1,0 +1,102 @@
+#include "dataset.h"
+
+#include <charconv>
+#include <limits>
+
+#include "kindred/core/error.h"
+#include "kindred/data/select.h"
+#include "kindred/data/truth.h"
+
+namespace kindred::app {
+namespace {
+
+constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
+
+/// "1000,2000" → numbers.
+std::vector<std::int64_t> parse_boundaries(const std::string& text) {
+  std::vector<std::int64_t> values;
+  for (const char* at = text.data(); at < text.data() + text.size(); ++at) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + text.size(), value);
+    if (error != std::errc{} || (end < text.data() + text.size() && *end != ','))
+      throw InvalidArgument("truth-boundary takes step numbers like 1000 or 1000,2000, not '{}'",
+                            text);
+    values.push_back(value);
+    at = end;
+  }
+  return values;
+}
+
+}  // namespace
+
+OptionTable DatasetOptions::describe_reading() { return read.describe(); }
+
+OptionTable DatasetOptions::describe_selection() {
+  return {
+      integer("min-length", min_length, 1, kMany, "Leave out episodes with fewer steps."),
+      integer("max-length", max_length, 0, kMany, "Leave out episodes with more steps; 0: none."),
+      integer("sample", sample, 0, kMany, "Use this many random episodes; 0: all."),
+      integer("sample-seed", sample_seed, 0, kMany, "Seed of the sample."),
+  };
+}
+
+OptionTable DatasetOptions::describe_truth() {
+  return {
+      text("truth", truth, "CSV file with columns episode and label: the true policies."),
+      text("truth-boundary", truth_boundary,
+           "Step numbers where one policy's part of the file ends and the next begins."),
+      flag("truth-return-change", truth_return_change,
+           "Take the jump in episode returns as the border between two policies."),
+  };
+}
+
+Trajectories DatasetOptions::load() const {
+  if (data.empty()) throw InvalidArgument("no dataset was named; give a FILE (see --help)");
+  Trajectories loaded = read_trajectories(data, read);
+  if (!truth.empty()) loaded = label_from_csv(loaded, truth);
+  else if (!truth_boundary.empty())
+    loaded = label_by_boundaries(loaded, parse_boundaries(truth_boundary));
+  else if (truth_return_change) loaded = label_by_return_change(loaded);
+  if (min_length > 1 || max_length > 0)
+    loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
+  if (sample > 0) loaded = sample_episodes(loaded, sample, static_cast<std::uint64_t>(sample_seed));
+  return loaded;
+}
+
+Json describe_dataset(const Trajectories& data, const std::string& path) {
+  Json json = {{"path", path},
+               {"format", data.provenance.value("format", "")},
+               {"episodes", data.episodes()},
+               {"steps", data.steps()},
+               {"obs_dim", data.observations.dim()},
+               {"action", data.actions.is_discrete()
+                              ? Json{{"kind", "discrete"}, {"count", data.actions.count()}}
+                              : Json{{"kind", "continuous"}, {"dim", data.actions.dim()}}},
+               {"distinct_observations", nullptr}};
+  if (data.observations.is_interned()) json["distinct_observations"] = data.observations.distinct();
+  return json;
+}
+
+std::optional<double> oracle_ceiling(const Trajectories& data) {
+  if (data.oracle.empty() || data.labels.empty()) return std::nullopt;
+  return normalized_mutual_information(data.oracle.span(), data.labels.span());
+}
+
+void add_scores(Json& json, const ClusteringScores& scores) {
+  json["nmi"] = scores.nmi;
+  json["ari"] = scores.ari;
+  json["accuracy"] = scores.accuracy;
+  json["purity"] = scores.purity;
+  json["homogeneity"] = scores.homogeneity;
+  json["completeness"] = scores.completeness;
+}
+
+void tell_scores(const ClusteringScores& scores, const std::optional<double>& ceiling) {
+  tell("NMI", fmt::format("{:.4f}{}", scores.nmi,
+                          ceiling ? fmt::format("  (oracle ceiling {:.4f})", *ceiling) : ""));
+  tell("ARI", fmt::format("{:.4f}", scores.ari));
+  tell("accuracy", fmt::format("{:.4f}", scores.accuracy));
+  tell("purity", fmt::format("{:.4f}", scores.purity));
+}
+
+}  // namespace kindred::app

@@ -1,0 +1,50 @@
+// The dataset a command works on: which file, how to read it, which episodes, what truth.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "kindred/core/options.h"
+#include "kindred/data/formats.h"
+#include "kindred/data/trajectories.h"
+#include "kindred/metrics/clustering_scores.h"
+
+namespace kindred::app {
+
+struct DatasetOptions {
+  std::string data;
+  ReadOptions read;
+  std::int64_t min_length = 1;
+  std::int64_t max_length = 0;
+  std::int64_t sample = 0;
+  std::int64_t sample_seed = 0;
+  std::string truth;
+  std::string truth_boundary;
+  bool truth_return_change = false;
+
+  /// How to read the file.
+  OptionTable describe_reading();
+  /// Which episodes to keep.
+  OptionTable describe_selection();
+  /// Where true labels come from when the file has none.
+  OptionTable describe_truth();
+
+  /// Reads, selects and labels. Throws as the data room does.
+  Trajectories load() const;
+};
+
+/// The dataset for a record: path, format, size, dimensions, provenance.
+Json describe_dataset(const Trajectories& data, const std::string& path);
+
+/// NMI between the oracle's labels and the true ones; nothing when either is unknown.
+std::optional<double> oracle_ceiling(const Trajectories& data);
+
+/// Adds nmi, ari, accuracy, purity, homogeneity and completeness.
+void add_scores(Json& json, const ClusteringScores& scores);
+void tell_scores(const ClusteringScores& scores, const std::optional<double>& ceiling);
+
+}  // namespace kindred::app

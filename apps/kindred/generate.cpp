@@ -1,0 +1,98 @@
+// kindred generate: a labelled dataset from an environment's experts.
+#include <chrono>
+#include <memory>
+
+#include "command.h"
+#include "dataset.h"
+#include "kindred/core/error.h"
+#include "kindred/core/resources.h"
+#include "kindred/data/formats.h"
+#include "kindred/envs/registry.h"
+#include "kindred/experts/rollout.h"
+
+namespace kindred::app {
+namespace {
+
+struct GenerateCommand {
+  std::string environment;
+  std::string output;
+  std::string format = "kindred";
+  std::int64_t threads = 0;
+  Common common;
+  GenerateOptions generate;
+  std::unique_ptr<EnvironmentOptions> options;
+  Flags flags;
+
+  OptionTable describe() {
+    return {text("format", format, "Format of the file: kindred, d4rl, minari, robomimic or npz."),
+            integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
+  }
+
+  void run() {
+    const auto& info = find_environment(environment);
+    flags.apply();
+    const auto file_format = format_named(format);
+    if (file_format == Format::kAuto)
+      throw InvalidArgument("a new file needs a format: kindred, d4rl, minari, robomimic or npz");
+    generate.threads = static_cast<int>(threads);
+    const auto start = std::chrono::steady_clock::now();
+    const auto data = kindred::generate(*options->make(), generate);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    write_trajectories(data, output, file_format);
+
+    const auto ceiling = oracle_ceiling(data);
+    say(fmt::format("{}: {}", info.name, info.summary));
+    tell("episodes", grouped(data.episodes()));
+    tell("steps", grouped(data.steps()));
+    if (data.observations.is_interned())
+      tell("distinct", grouped(data.observations.distinct()) + " observations");
+    if (ceiling) tell("oracle ceiling", fmt::format("NMI {:.4f}", *ceiling));
+    tell("generated in", fmt::format("{:.2f} s, {:.1f} million steps/s", seconds,
+                                     static_cast<double>(data.steps()) / seconds / 1e6));
+    tell("file", output);
+
+    Json json = describe_dataset(data, output);
+    json["environment"] = info.name;
+    json["format"] = format;
+    json["seed"] = generate.seed;
+    json["ceiling"] = ceiling ? Json(*ceiling) : Json(nullptr);
+    json["seconds"] = seconds;
+    json["peak_rss_mb"] = peak_rss_mb();
+    emit(common, json);
+  }
+};
+
+/// The environment named on the command line: its own options become flags.
+std::string named_environment(const std::vector<std::string>& arguments) {
+  for (const auto& argument : arguments)
+    for (const auto& info : environments())
+      if (argument == info.name) return info.name;
+  return "";
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
+  auto* command = app.add_subcommand("generate", "Make a labelled dataset from known policies");
+  command->footer(
+      "Examples:\n"
+      "  kindred generate diagonal -o diagonal.h5\n"
+      "  kindred generate takeball --per-expert 5000 --slip 0.1 --seed 7 -o takeball.h5\n"
+      "  kindred generate diagonal --format d4rl --per-expert 500 -o diagonal.hdf5\n"
+      "Environments: kindred envs. Options of one: kindred generate takeball --help");
+  const auto state = std::make_shared<GenerateCommand>();
+  command->add_option("ENV", state->environment, "The environment")->required();
+  command->add_option("-o,--output", state->output, "The file to write")->required()->type_name("FILE");
+  state->common.add_json(*command);
+  state->flags.add(*command, state->generate.describe(), "Dataset");
+  state->flags.add(*command, state->describe(), "Output");
+  if (const auto name = named_environment(arguments); !name.empty()) {
+    state->options = find_environment(name).make_options();
+    state->flags.add(*command, state->options->describe(), "Environment " + name);
+  }
+  state->flags.add_config(*command);
+  command->callback([state] { state->run(); });
+}
+
+}  // namespace kindred::app

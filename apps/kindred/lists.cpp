@@ -1,0 +1,43 @@
+// kindred methods, kindred envs: what there is to choose from.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.h"
+#include "kindred/envs/registry.h"
+#include "kindred/methods/method.h"
+
+namespace kindred::app {
+namespace {
+
+/// A command that prints `entries`, each with a name and a summary.
+template <class Entries>
+void add_list(CLI::App& app, const std::string& name, const std::string& help,
+              const std::string& footer, Entries entries) {
+  auto* command = app.add_subcommand(name, help);
+  command->footer(footer);
+  const auto common = std::make_shared<Common>();
+  common->add_json(*command);
+  command->callback([=] {
+    Json json = Json::array();
+    for (const auto& entry : entries()) {
+      if (!common->json) fmt::print("{:<18} {}\n", entry.name, entry.summary);
+      json.push_back({{"name", entry.name}, {"summary", entry.summary}});
+    }
+    emit(*common, {{name, json}});
+  });
+}
+
+}  // namespace
+
+void add_methods(CLI::App& app) {
+  add_list(app, "methods", "List the clustering methods",
+           "Options of one method: kindred cluster --method pg-kmeans --help", methods);
+}
+
+void add_envs(CLI::App& app) {
+  add_list(app, "envs", "List the environments datasets can be generated from",
+           "Options of one environment: kindred generate diagonal --help", environments);
+}
+
+}  // namespace kindred::app

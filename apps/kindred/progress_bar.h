@@ -1,0 +1,32 @@
+// The line that shows a running method on a terminal, and the polite reaction to Ctrl-C.
+#pragma once
+
+#include <string>
+
+#include "kindred/core/progress.h"
+
+namespace kindred::app {
+
+/// Redraws one line of at most the terminal's width on standard error; silent when that is not a
+/// terminal. The line is cleared when the bar goes.
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(const Progress& progress);
+
+ private:
+  void clear();
+
+  bool terminal_;
+  Progress last_;
+};
+
+/// From now on the first Ctrl-C asks to stop; the second one kills.
+void catch_interrupt();
+bool interrupted();
+
+}  // namespace kindred::app

@@ -1,0 +1,70 @@
+// kindred score: how well a finished run agrees with the truth.
+#include <memory>
+#include <numeric>
+
+#include "command.h"
+#include "dataset.h"
+#include "kindred/core/error.h"
+#include "kindred/data/truth.h"
+#include "kindred/methods/run_folder.h"
+
+namespace kindred::app {
+namespace {
+
+struct ScoreCommand {
+  std::string run_folder;
+  std::string truth;
+  Common common;
+
+  void run() const {
+    const LoadedRun fitted = load_run(RunFolder(run_folder));
+    Json json = {{"method", fitted.record.method}, {"k", fitted.centres->count()},
+                 {"episodes", fitted.labels.size()}};
+    say(fmt::format("{}: {}", run_folder, fitted.record.method));
+    if (truth.empty()) {
+      if (!fitted.record.result.contains("nmi"))
+        throw InvalidArgument("the run in '{}' was made without true labels; give --truth CSV",
+                              run_folder);
+      for (const char* key : {"nmi", "ari", "accuracy", "purity", "homogeneity", "completeness"}) {
+        json[key] = fitted.record.result[key];
+        tell(key, rounded(json[key].get<double>()));
+      }
+    } else {
+      const auto scores = score_clustering(fitted.labels, true_labels(fitted.episodes));
+      add_scores(json, scores);
+      tell_scores(scores, std::nullopt);
+    }
+    if (fitted.record.result.contains("ceiling")) json["ceiling"] = fitted.record.result["ceiling"];
+    emit(common, json);
+  }
+
+  std::vector<std::int32_t> true_labels(const std::vector<std::string>& episodes) const {
+    Trajectories named;  // the truth is matched to episodes by name; nothing else is needed
+    std::vector<std::int64_t> offsets(episodes.size() + 1);
+    std::iota(offsets.begin(), offsets.end(), 0);
+    named.offsets = offsets;
+    named.ids = episodes;
+    const auto labelled = label_from_csv(named, truth);
+    return {labelled.labels.begin(), labelled.labels.end()};
+  }
+};
+
+}  // namespace
+
+void add_score(CLI::App& app) {
+  auto* command = app.add_subcommand("score", "Compare a run's labels with the truth");
+  command->footer(
+      "Examples:\n"
+      "  kindred score run --truth hopper.labels.csv\n"
+      "  kindred score run --json");
+  const auto state = std::make_shared<ScoreCommand>();
+  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command
+      ->add_option("--truth", state->truth,
+                   "CSV file with columns episode and label; without it, the dataset's own labels")
+      ->type_name("CSV");
+  state->common.add_json(*command);
+  command->callback([state] { state->run(); });
+}
+
+}  // namespace kindred::app

@@ -1,0 +1,115 @@
+#include "kindred/data/episodes.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "kindred/core/error.h"
+
+namespace kindred {
+namespace {
+
+/// The first `size` values of a column, without copying them.
+template <class T>
+Column<T> first(Column<T> column, std::int64_t size) {
+  if (column.size() <= size) return column;
+  const auto whole = std::make_shared<const Column<T>>(std::move(column));
+  return Column<T>(whole->span().first(static_cast<std::size_t>(size)), whole);
+}
+
+Observations first(const Observations& rows, std::int64_t steps) {
+  if (rows.is_interned())
+    return Observations::interned(rows.table(), rows.dim(), first(rows.index(), steps));
+  if (rows.is_bytes())
+    return Observations::dense(first(rows.bytes(), steps * rows.dim()), rows.dim());
+  return Observations::dense(first(rows.floats(), steps * rows.dim()), rows.dim());
+}
+
+Actions first(const Actions& actions, std::int64_t steps) {
+  if (actions.is_discrete()) return Actions::discrete(first(actions.ints(), steps), actions.count());
+  return Actions::continuous(first(actions.floats(), steps * actions.dim()), actions.dim());
+}
+
+}  // namespace
+
+std::vector<std::int64_t> cut_episodes(std::int64_t rows, std::span<const std::uint8_t> terminals,
+                                       std::span<const std::uint8_t> timeouts, std::int64_t cap,
+                                       bool keep_partial) {
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto i = static_cast<std::size_t>(row);
+    const bool terminal = !terminals.empty() && terminals[i];
+    const bool timeout = timeouts.empty() ? row + 1 - offsets.back() >= cap : timeouts[i] != 0;
+    if (terminal || timeout) offsets.push_back(row + 1);
+  }
+  if (keep_partial && offsets.back() < rows) offsets.push_back(rows);
+  return offsets;
+}
+
+void set_labels(Trajectories& data, std::span<const std::int64_t> labels) {
+  const auto usable = [](std::int64_t label) {
+    return label >= 0 && label <= std::numeric_limits<std::int32_t>::max();
+  };
+  if (!std::ranges::all_of(labels, usable)) {
+    data.provenance["labels"] = "ignored: a label is negative or too large";
+    return;
+  }
+  data.labels = std::vector<std::int32_t>(labels.begin(), labels.end());
+}
+
+Trajectories cut_into_episodes(Trajectories flat, std::span<const std::int64_t> step_labels,
+                               const ReadOptions& options, const std::string& where) {
+  const std::int64_t rows = flat.steps();
+  auto offsets = cut_episodes(rows, flat.terminals.span(), flat.timeouts.span(),
+                              options.episode_cap, options.keep_partial);
+  if (offsets.size() == 1)
+    throw DataFormatError("{}: none of its {} rows ends an episode, expected a terminal or timeout "
+                          "flag; set keep-partial to keep them as one episode", where, rows);
+  const std::int64_t kept = offsets.back();
+  flat.observations = first(flat.observations, kept);
+  flat.actions = first(flat.actions, kept);
+  flat.rewards = first(std::move(flat.rewards), kept);
+  flat.terminals = first(std::move(flat.terminals), kept);
+  flat.timeouts = first(std::move(flat.timeouts), kept);
+
+  std::vector<std::int64_t> labels;
+  bool constant = !step_labels.empty();
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    flat.ids.push_back(std::to_string(i));
+    if (!constant) continue;
+    const auto episode = step_labels.subspan(static_cast<std::size_t>(offsets[i]),
+                                             static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
+    constant = std::ranges::all_of(episode, [&](auto label) { return label == episode[0]; });
+    labels.push_back(episode[0]);
+  }
+  flat.offsets = std::move(offsets);
+  if (constant)
+    set_labels(flat, labels);
+  else if (!step_labels.empty())
+    flat.provenance["labels"] = "ignored: they change within an episode";
+  return flat;
+}
+
+EndFlags end_flags(const Trajectories& data, const std::string& what) {
+  const auto copy = [&](const Column<std::uint8_t>& flags) {
+    std::vector<std::uint8_t> copied(flags.begin(), flags.end());
+    copied.resize(static_cast<std::size_t>(data.steps()), 0);
+    return copied;
+  };
+  EndFlags flags{copy(data.terminals), copy(data.timeouts)};
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const auto last = static_cast<std::size_t>(data.offsets[i + 1] - 1);
+    for (auto step = static_cast<std::size_t>(data.offsets[i]); step < last; ++step)
+      if (flags.terminals[step] || flags.timeouts[step])
+        throw DataFormatError("episode {} ('{}') has an end flag at its step {} of {}, where {} "
+                              "would cut it; write minari, robomimic or kindred instead", i,
+                              data.ids[static_cast<std::size_t>(i)],
+                              static_cast<std::int64_t>(step) - data.offsets[i], data.length(i),
+                              what);
+    if (!flags.terminals[last]) flags.timeouts[last] = 1;
+  }
+  return flags;
+}
+
+}  // namespace kindred

@@ -1,0 +1,234 @@
+// Kindred's own file: the columns of Trajectories, each contiguous, so that reading one is mapping
+// the file into memory.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "kindred/core/error.h"
+#include "kindred/data/checks.h"
+#include "kindred/data/format_readers.h"
+#include "kindred/data/hdf5_input.h"
+#include "kindred/data/hdf5_output.h"
+
+namespace kindred {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kVersion = 1;
+
+/// A whole file mapped for reading, until the last column that looks into it is gone.
+class MappedFile {
+ public:
+  MappedFile(const std::filesystem::path& path, std::uintmax_t size) : size_(size) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    ::close(descriptor);
+  }
+  ~MappedFile() {
+    if (*this) ::munmap(data_, size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  explicit operator bool() const { return data_ != MAP_FAILED; }
+  const std::byte* data() const { return static_cast<const std::byte*>(data_); }
+
+ private:
+  std::uintmax_t size_;
+  void* data_ = MAP_FAILED;
+};
+
+class KindredReader {
+ public:
+  explicit KindredReader(const std::filesystem::path& path)
+      : file_(path), map_(std::make_shared<MappedFile>(path, file_.size())) {
+    if (file_.text_attribute("", "format") != kKindredFormat)
+      throw DataFormatError("'{}' has no attribute 'format' of '{}', expected a Kindred dataset",
+                            path.string(), kKindredFormat);
+    const auto version = file_.integer_attribute("", "version");
+    if (!version || *version < 1)
+      throw DataFormatError("'{}' has no valid attribute 'version', expected {}", path.string(),
+                            kVersion);
+    if (*version > kVersion)
+      throw DataFormatError("'{}' was written in version {} of Kindred's format, this Kindred "
+                            "reads up to version {}; use a newer Kindred", path.string(), *version,
+                            kVersion);
+  }
+
+  Trajectories read() const {
+    Trajectories data;
+    data.offsets = column<std::int64_t>("offsets", hdf5::Kind::kInteger).values;
+    data.observations = read_observations();
+    check_offsets(data.offsets, data.steps());
+    data.actions = read_actions();
+    data.rewards = optional_floats("rewards");
+    data.terminals = optional<std::uint8_t>("terminals");
+    data.timeouts = optional<std::uint8_t>("timeouts");
+    data.labels = optional<std::int32_t>("labels");
+    data.oracle = optional<std::int32_t>("oracle");
+    data.ids = strings("ids");
+    data.label_names = strings("label_names");
+    data.provenance = parse("provenance");
+    if (!data.provenance.is_object())
+      throw DataFormatError("{} holds no JSON object", file_.where("provenance"));
+    for (const auto* flags : {&data.terminals, &data.timeouts})
+      if (std::ranges::any_of(*flags, [](auto flag) { return flag > 1; }))
+        throw DataFormatError("'{}' has terminal or timeout flags other than 0 and 1",
+                              file_.path().string());
+    for (const auto* labels : {&data.labels, &data.oracle})
+      if (std::ranges::any_of(*labels, [](auto label) { return label < 0; }))
+        throw DataFormatError("'{}' has negative labels, expected 0, 1, 2, …",
+                              file_.path().string());
+    return data;
+  }
+
+ private:
+  template <class T>
+  struct Rows {
+    Column<T> values;
+    std::int64_t size = 1;  // numbers per row
+  };
+
+  /// Maps the dataset, or reads it when another tool has stored it in another way.
+  template <class T>
+  Rows<T> column(const std::string& name, hdf5::Kind kind) const {
+    const auto dataset = file_.dataset(name);
+    if (dataset.kind() != kind || dataset.shape().empty() || dataset.row_size() == 0)
+      throw DataFormatError("{} holds {} of shape {}, expected {} of shape [rows] or [rows, numbers]",
+                            dataset.where(), hdf5::to_string(dataset.kind()),
+                            hdf5::shape_text(dataset.shape()), hdf5::to_string(kind));
+    const auto count = static_cast<std::size_t>(dataset.rows() * dataset.row_size());
+    if (const auto offset = dataset.file_offset<T>(); offset && *map_) {
+      if (*offset > file_.size() || count * sizeof(T) > file_.size() - *offset)
+        throw DataFormatError("{} lies beyond the end of the file; it is truncated or corrupt",
+                              dataset.where());
+      const auto* first = reinterpret_cast<const T*>(map_->data() + *offset);
+      return {Column<T>(std::span(first, count), map_), dataset.row_size()};
+    }
+    std::vector<T> values(count);
+    dataset.read(0, dataset.rows(), values.data());
+    return {Column<T>(std::move(values)), dataset.row_size()};
+  }
+
+  Rows<float> floats(const std::string& name) const {
+    auto rows = column<float>(name, hdf5::Kind::kFloat);
+    check_finite(rows.values.span(), 0, rows.size, file_.where(name));
+    return rows;
+  }
+
+  template <class T>
+  Column<T> optional(const std::string& name) const {
+    return file_.has_dataset(name) ? column<T>(name, hdf5::Kind::kInteger).values : Column<T>();
+  }
+  Column<float> optional_floats(const std::string& name) const {
+    return file_.has_dataset(name) ? floats(name).values : Column<float>();
+  }
+
+  Observations read_observations() const {
+    if (file_.has_dataset("observation_table")) {
+      const auto [table, dim] = floats("observation_table");
+      return Observations::interned(
+          table, dim, column<std::int32_t>("observation_index", hdf5::Kind::kInteger).values);
+    }
+    if (file_.dataset("observations").is_byte()) {
+      const auto [rows, dim] = column<std::uint8_t>("observations", hdf5::Kind::kInteger);
+      return Observations::dense(rows, dim);
+    }
+    const auto [rows, dim] = floats("observations");
+    return Observations::dense(rows, dim);
+  }
+
+  Actions read_actions() const {
+    if (file_.dataset("actions").kind() == hdf5::Kind::kFloat) {
+      const auto [rows, dim] = floats("actions");
+      return Actions::continuous(rows, dim);
+    }
+    const auto count = file_.integer_attribute("actions", "action_count").value_or(0);
+    if (count < 1 || count > kMaxActions)
+      throw DataFormatError("{} has attribute 'action_count' of {}, expected 1 to {}",
+                            file_.where("actions"), count, kMaxActions);
+    return Actions::discrete(column<std::int32_t>("actions", hdf5::Kind::kInteger).values, count);
+  }
+
+  void check_offsets(const Column<std::int64_t>& offsets, std::int64_t steps) const {
+    for (const auto offset : offsets)
+      if (offset < 0 || offset > steps)
+        throw DataFormatError("{} holds {}, expected numbers from 0 to the {} steps",
+                              file_.where("offsets"), offset, steps);
+  }
+
+  json parse(const std::string& name) const {
+    const auto texts = file_.dataset(name).read_strings();
+    json value = texts.size() == 1 ? json::parse(texts[0], nullptr, false) : json();
+    if (texts.size() != 1 || value.is_discarded())
+      throw DataFormatError("{} holds no valid JSON; the file is corrupt", file_.where(name));
+    return value;
+  }
+
+  std::vector<std::string> strings(const std::string& name) const {
+    const json list = parse(name);
+    if (!list.is_array() || !std::ranges::all_of(list, [](const json& v) { return v.is_string(); }))
+      throw DataFormatError("{} holds no JSON list of texts", file_.where(name));
+    return list.get<std::vector<std::string>>();
+  }
+
+  hdf5::InputFile file_;
+  std::shared_ptr<const MappedFile> map_;
+};
+
+/// JSON on one line; bytes that are not UTF-8, which a file may have had in a name, are replaced.
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+template <class T>
+void write_column(hdf5::OutputFile& file, const std::string& name, const Column<T>& column,
+                  std::int64_t row_size = 0) {
+  if (column.empty()) return;
+  file.write(name, column.span(),
+             row_size ? std::vector{column.size() / row_size, row_size} : std::vector{column.size()});
+}
+
+}  // namespace
+
+Trajectories read_kindred(const std::filesystem::path& path, const ReadOptions&) {
+  return KindredReader(path).read();
+}
+
+void write_kindred(const Trajectories& data, const std::filesystem::path& path) {
+  hdf5::OutputFile file(path);
+  file.write_attribute("", "format", kKindredFormat);
+  file.write_attribute("", "version", kVersion);
+  write_column(file, "offsets", data.offsets);
+  const auto& rows = data.observations;
+  if (rows.is_interned()) {
+    write_column(file, "observation_table", rows.table(), rows.dim());
+    write_column(file, "observation_index", rows.index());
+  } else if (rows.is_bytes()) {
+    write_column(file, "observations", rows.bytes(), rows.dim());
+  } else {
+    write_column(file, "observations", rows.floats(), rows.dim());
+  }
+  if (data.actions.is_discrete()) {
+    write_column(file, "actions", data.actions.ints());
+    file.write_attribute("actions", "action_count", data.actions.count());
+  } else {
+    write_column(file, "actions", data.actions.floats(), data.actions.dim());
+  }
+  write_column(file, "rewards", data.rewards);
+  write_column(file, "terminals", data.terminals);
+  write_column(file, "timeouts", data.timeouts);
+  write_column(file, "labels", data.labels);
+  write_column(file, "oracle", data.oracle);
+  file.write_text("ids", dump(data.ids));
+  file.write_text("label_names", dump(data.label_names));
+  file.write_text("provenance", dump(data.provenance));
+  file.commit();
+}
+
+}  // namespace kindred

@@ -1,0 +1,171 @@
+// Minari: a folder with data/main_data.hdf5, one group per episode, and data/metadata.json.
+#include <cctype>
+#include <system_error>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/data/checks.h"
+#include "kindred/data/episodes.h"
+#include "kindred/data/format_readers.h"
+#include "kindred/data/hdf5_steps.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kMainFile = "main_data.hdf5";
+constexpr const char* kMetadata = "metadata.json";
+
+const hdf5::StepLayout kLayout{.terminals = "terminations",
+                               .timeouts = "truncations",
+                               .final_observation = true,
+                               .length_attribute = "total_steps"};
+
+/// What the metadata say of the number of actions; 0 when they are absent or say nothing.
+std::int64_t stated_actions(const fs::path& metadata) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(metadata, ignored)) return 0;
+  const auto parse = [](const std::string& text) { return json::parse(text, nullptr, false); };
+  const json all = parse(read_text(metadata));
+  if (!all.is_object() || !all.contains("action_space")) return 0;
+  // A space is JSON inside a JSON string; that of a box may contain Infinity and not parse.
+  const json& stored = all["action_space"];
+  const json space = stored.is_string() ? parse(stored.get<std::string>()) : stored;
+  if (!space.is_object() || !space.contains("n") || !space["n"].is_number_integer()) return 0;
+  return space["n"].get<std::int64_t>();
+}
+
+std::string box_space(std::int64_t dim, const char* type, const char* low, const char* high) {
+  const auto repeat = [&](const char* bound) {
+    std::string list;
+    for (std::int64_t i = 0; i < dim; ++i) list += (i ? ", " : "") + std::string(bound);
+    return list;
+  };
+  return fmt::format(R"({{"type": "Box", "dtype": "{}", "shape": [{}], "low": [{}], "high": [{}]}})",
+                     type, dim, repeat(low), repeat(high));
+}
+
+std::string float_space(std::int64_t dim) {
+  return box_space(dim, "float32", "-Infinity", "Infinity");
+}
+
+json metadata_of(const Trajectories& data, const std::string& name) {
+  const bool bytes = data.observations.is_bytes();
+  return {
+      {"dataset_id", fmt::format("kindred/{}-v0", name)},
+      {"total_episodes", data.episodes()},
+      {"total_steps", data.steps()},
+      {"data_format", "hdf5"},
+      {"jpeg_encoding", false},
+      {"minari_version", "0.5.0"},
+      {"observation_space", bytes ? box_space(data.observations.dim(), "uint8", "0", "255")
+                                  : float_space(data.observations.dim())},
+      {"action_space", data.actions.is_discrete()
+                           ? fmt::format(
+                                 R"({{"type": "Discrete", "dtype": "int64", "start": 0, "n": {}}})",
+                                 data.actions.count())
+                           : float_space(data.actions.dim())}};
+}
+
+/// Minari allows letters, digits, '-' and '_' in the name of a dataset.
+std::string dataset_name(const fs::path& folder) {
+  std::string name = folder.filename().string();
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '-';
+  return name;
+}
+
+void write_main_file(const Trajectories& data, const fs::path& path) {
+  hdf5::OutputFile file(path);
+  // Minari has no optional columns: what we do not know is zero.
+  const auto or_zeros = [&]<class T>(const Column<T>& column) {
+    return column.empty() ? Column<T>(std::vector<T>(static_cast<std::size_t>(data.steps())))
+                          : column;
+  };
+  const auto rewards = or_zeros(data.rewards);
+  const auto terminals = or_zeros(data.terminals), timeouts = or_zeros(data.timeouts);
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const std::int64_t begin = data.offsets[i], end = data.offsets[i + 1];
+    const std::string group = fmt::format("episode_{}", i);
+    const auto part = [&](const auto& column) {
+      return column.span().subspan(static_cast<std::size_t>(begin),
+                                   static_cast<std::size_t>(end - begin));
+    };
+    // Minari also wants the observation after the last action, which we do not know.
+    hdf5::write_observations(file, hdf5::join(group, kLayout.observations), data.observations,
+                             begin, end, true);
+    hdf5::write_actions(file, hdf5::join(group, kLayout.actions), data.actions, begin, end);
+    file.write(hdf5::join(group, kLayout.rewards), part(rewards), {end - begin});
+    file.write_flags(hdf5::join(group, kLayout.terminals), part(terminals));
+    file.write_flags(hdf5::join(group, kLayout.timeouts), part(timeouts));
+    file.write_attribute(group, "id", i);
+    file.write_attribute(group, kLayout.length_attribute, end - begin);
+    if (!data.labels.empty())
+      file.write_attribute(group, ReadOptions{}.label_key, data.labels[i]);
+  }
+  file.commit();
+}
+
+}  // namespace
+
+fs::path minari_main_file(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& file : {folder / "data" / kMainFile, folder / kMainFile})
+    if (fs::is_regular_file(file, ignored)) return file;
+  return {};
+}
+
+Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
+  std::error_code ignored;
+  const fs::path main_file = fs::is_directory(path, ignored) ? minari_main_file(path) : path;
+  if (main_file.empty())
+    throw IoError("'{}' is a folder without data/{}, expected a Minari dataset stored as hdf5",
+                  path.string(), kMainFile);
+  const hdf5::InputFile file(main_file);
+  const auto groups = hdf5::numbered_children(file, "", "episode_");
+  if (groups.empty())
+    throw DataFormatError("'{}' has no groups 'episode_0', 'episode_1', …, expected the episodes "
+                          "of a Minari dataset", main_file.string());
+  Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
+  data.ids = groups;
+  if (data.actions.is_discrete()) {
+    const auto count = stated_actions(main_file.parent_path() / kMetadata);
+    if (count > data.actions.count() && count <= kMaxActions)
+      data.actions = Actions::discrete(data.actions.ints(), count);
+  }
+  std::vector<std::int64_t> labels;
+  for (const auto& group : groups)
+    if (const auto label = file.integer_attribute(group, options.label_key))
+      labels.push_back(*label);
+  if (labels.size() == groups.size()) set_labels(data, labels);
+  return data;
+}
+
+void write_minari(const Trajectories& data, const fs::path& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored))
+    throw IoError("cannot write Minari dataset '{}': something of that name exists; remove it or "
+                  "choose another name", path.string());
+  const fs::path folder = path.filename().empty() ? path.parent_path() : path;  // "name/"
+  write_atomically(folder, [&](const fs::path& temporary) {
+    try {
+      fs::create_directory(temporary);  // not what is above it, as with a file
+      fs::create_directory(temporary / "data");
+      write_main_file(data, temporary / "data" / kMainFile);
+      json metadata = metadata_of(data, dataset_name(folder));
+      metadata["dataset_size"] =
+          static_cast<double>(fs::file_size(temporary / "data" / kMainFile)) / 1e6;
+      write_text(temporary / "data" / kMetadata, metadata.dump(2));
+    } catch (const fs::filesystem_error& error) {
+      fs::remove_all(temporary, ignored);
+      throw IoError("cannot write '{}': {}", path.string(), error.code().message());
+    } catch (...) {
+      fs::remove_all(temporary, ignored);
+      throw;
+    }
+  });
+}
+
+}  // namespace kindred

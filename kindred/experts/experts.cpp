@@ -1,0 +1,17 @@
+#include "kindred/experts/experts.h"
+
+#include "kindred/core/error.h"
+
+namespace kindred {
+
+Policies make_experts(const Environment& environment) {
+  if (const auto* diagonal = dynamic_cast<const Diagonal*>(&environment))
+    return diagonal_experts(*diagonal);
+  if (const auto* takeball = dynamic_cast<const Takeball*>(&environment))
+    return takeball_experts(*takeball);
+  if (const auto* bandit = dynamic_cast<const Bandit*>(&environment))
+    return bandit_experts(*bandit);
+  throw InvalidArgument("environment '{}' has no experts", environment.spec().name);
+}
+
+}  // namespace kindred

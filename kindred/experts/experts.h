@@ -1,0 +1,33 @@
+// The known policies of each environment: whose trajectories the datasets hold.
+//
+// | environment       | experts |
+// |---|---|
+// | diagonal          | right-first, down-first, balanced, zigzag-1, zigzag-2 |
+// | takeball          | ball-0 … ball-3: to the place where that ball lies, then on to the goal |
+// | takeball-permuted | ball-0 … ball-3: to that ball, wherever it lies, then on to the goal |
+// | bandit            | first-first, first-second, second-first, second-second: the action taken
+// |                   | in the first and in the second state |
+//
+// All of them are Markov and deterministic; the environment's slips are the only chance.
+#pragma once
+
+#include "kindred/envs/bandit.h"
+#include "kindred/envs/diagonal.h"
+#include "kindred/envs/takeball.h"
+#include "kindred/experts/policy.h"
+
+namespace kindred {
+
+/// The experts of an environment; label i of a generated dataset is expert i. Throws
+/// InvalidArgument when it has none.
+Policies make_experts(const Environment& environment);
+
+Policies diagonal_experts(const Diagonal& environment);
+Policies takeball_experts(const Takeball& environment);
+Policies bandit_experts(const Bandit& environment);
+
+/// Along the diagonal to the lower right corner: right where the row exceeds the column, else down;
+/// right along the lowest row, down along the last column.
+Move balanced_move(const Grid& grid, Cell agent);
+
+}  // namespace kindred

@@ -1,0 +1,26 @@
+// The oracle: what somebody who knows the true policies would say about each trajectory. Its
+// agreement with the true labels is the ceiling of any clustering of the dataset.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kindred/data/trajectories.h"
+#include "kindred/envs/environment.h"
+#include "kindred/experts/policy.h"
+
+namespace kindred {
+
+/// log P(actions | observations) of each trajectory under each policy, [episodes, policies];
+/// minus infinity where a policy would never act so. Throws InvalidArgument when the dataset's
+/// observations or actions are not those of the environment, as when it was made with other
+/// options: make_environment(provenance["environment"], provenance["options"]) is the right one.
+std::vector<double> log_likelihoods(const Trajectories& data, const Environment& environment,
+                                    const Policies& policies, int threads = 0);
+
+/// The most likely policy of each trajectory; the first of those that tie, also when every policy
+/// is impossible.
+std::vector<std::int32_t> oracle_labels(const Trajectories& data, const Environment& environment,
+                                        const Policies& policies, int threads = 0);
+
+}  // namespace kindred

@@ -1,0 +1,66 @@
+#include "kindred/methods/clustering.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kindred/metrics/clustering_scores.h"
+
+namespace kindred {
+
+std::vector<std::int32_t> best_columns(const Matrix& scores) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(scores.rows));
+  for (std::int64_t i = 0; i < scores.rows; ++i) {
+    const auto row = scores.row(i);
+    labels[static_cast<std::size_t>(i)] =
+        static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
+  }
+  return labels;
+}
+
+std::vector<double> margins(const Matrix& scores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<double> result(static_cast<std::size_t>(scores.rows), kInfinity);
+  for (std::int64_t i = 0; i < scores.rows; ++i) {
+    double best = -kInfinity;
+    double second = -kInfinity;
+    for (const double score : scores.row(i)) {
+      if (score > best) std::swap(best, second), best = score;
+      else second = std::max(second, score);
+    }
+    if (scores.columns > 1) result[static_cast<std::size_t>(i)] = best == second ? 0 : best - second;
+  }
+  return result;
+}
+
+Agreement restart_agreement(const Clustering& clustering, double tolerance) {
+  Agreement result;
+  if (clustering.restarts.size() < 2) return {.verdict = "single", .good = 1};
+  // Near means near on the way from where the restarts began to the best: deterministic policies
+  // have objectives close to 0, where a share of the objective itself means nothing.
+  double begin = clustering.objective - std::abs(clustering.objective);
+  for (const auto& entry : clustering.trace) begin = std::min(begin, entry.objective);
+  if (!std::isfinite(begin)) begin = clustering.objective;
+  std::vector<const RestartSummary*> good;
+  for (const auto& restart : clustering.restarts)
+    if (restart.objective >= clustering.objective - tolerance * (clustering.objective - begin))
+      good.push_back(&restart);
+  result.good = static_cast<std::int64_t>(good.size());
+
+  double sum = 0.0;
+  std::int64_t pairs = 0;
+  for (std::size_t i = 0; i < good.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j, ++pairs) {
+      const double nmi = normalized_mutual_information(good[i]->labels, good[j]->labels);
+      sum += nmi;
+      result.least_nmi = std::min(result.least_nmi, nmi);
+    }
+  if (pairs > 0) result.mean_nmi = sum / static_cast<double>(pairs);
+
+  // One good restart among several says that the objective is hard to reach, not that it is unique.
+  if (result.good < 2) result.verdict = "unstable";
+  else result.verdict = result.least_nmi >= 0.9 ? "unique" : "several";
+  return result;
+}
+
+}  // namespace kindred

@@ -1,0 +1,119 @@
+// What every method returns: a label per trajectory, how well each centre explains each trajectory,
+// how the objective got there, the fitted centres, and the complete options that made it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kindred/core/progress.h"
+#include "kindred/data/array_file.h"
+#include "kindred/data/trajectories.h"
+
+namespace kindred {
+
+/// Row-major [rows, columns].
+struct Matrix {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::vector<double> values;
+
+  Matrix() = default;
+  Matrix(std::int64_t r, std::int64_t c, double fill = 0.0)
+      : rows(r), columns(c), values(static_cast<std::size_t>(r * c), fill) {}
+
+  double& operator()(std::int64_t r, std::int64_t c) {
+    return values[static_cast<std::size_t>(r * columns + c)];
+  }
+  double operator()(std::int64_t r, std::int64_t c) const {
+    return values[static_cast<std::size_t>(r * columns + c)];
+  }
+  std::span<const double> row(std::int64_t r) const {
+    return {values.data() + r * columns, static_cast<std::size_t>(columns)};
+  }
+};
+
+/// The fitted centres: enough to label trajectories that were not in the data.
+class Centres {
+ public:
+  virtual ~Centres() = default;
+
+  virtual std::int64_t count() const = 0;
+  /// [episodes, count]: higher means the centre explains the episode better. Throws DataFormatError
+  /// when the data has other dimensions than the centres were fitted on.
+  virtual Matrix score(const Trajectories& data, const RunContext& run) const = 0;
+  /// Whether a score is a sum over steps (a log-likelihood), so that long episodes weigh more.
+  virtual bool sums_over_steps() const = 0;
+  virtual void save(ArrayFileWriter& file) const = 0;
+};
+
+/// One outer iteration of one restart.
+struct TraceEntry {
+  std::int64_t restart = 0;
+  std::int64_t iteration = 0;
+  double objective = 0.0;
+  std::int64_t changed = 0;
+  std::vector<std::int64_t> sizes;
+  double seconds = 0.0;  ///< Since the method started.
+};
+
+/// Two clusters joined on the way from k to k*.
+struct MergeStep {
+  std::int64_t from = 0;
+  std::int64_t into = 0;
+  double objective = 0.0;  ///< After joining, with the kept centre as it was.
+};
+
+/// How one restart ended.
+struct RestartSummary {
+  std::int64_t restart = 0;
+  std::int64_t iterations = 0;
+  bool converged = false;
+  double objective = 0.0;               ///< Final; the best restart has the highest.
+  double objective_before_merge = 0.0;  ///< Equal to `objective` when nothing was merged.
+  std::vector<MergeStep> merges;
+  std::vector<std::int32_t> labels;  ///< [episodes]
+};
+
+struct Clustering {
+  std::string method;
+  std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
+  Matrix scores;                     ///< [episodes, k]
+  std::string score_meaning;         ///< "log-likelihood" or "negative squared distance".
+  double objective = 0.0;            ///< Higher is better.
+  std::int64_t iterations = 0;
+  bool converged = false;
+  bool stopped = false;  ///< The user asked to stop; state is saved, labels are not final.
+  double seconds = 0.0;
+  nlohmann::ordered_json options;  ///< Complete and resolved.
+  nlohmann::ordered_json timings = nlohmann::ordered_json::object();
+  std::vector<TraceEntry> trace;
+  std::vector<RestartSummary> restarts;
+  std::int64_t best_restart = 0;
+  std::shared_ptr<const Centres> centres;
+
+  std::int64_t k() const { return scores.columns; }
+};
+
+/// Label of each row: its highest score, the lowest index on ties.
+std::vector<std::int32_t> best_columns(const Matrix& scores);
+
+/// Best score less second best, per row; infinite with a single column.
+std::vector<double> margins(const Matrix& scores);
+
+/// How far several restarts agree on the answer.
+struct Agreement {
+  std::string verdict;     ///< "unique", "several" or "unstable"; "single" with one restart.
+  std::int64_t good = 0;   ///< Restarts whose objective is near the best.
+  double mean_nmi = 1.0;   ///< Over pairs of good restarts.
+  double least_nmi = 1.0;  ///< Of any pair of good restarts.
+};
+
+/// A restart is good when its objective misses the best by at most `tolerance` of the way from the
+/// lowest objective any restart had to the best.
+Agreement restart_agreement(const Clustering& clustering, double tolerance = 0.01);
+
+}  // namespace kindred

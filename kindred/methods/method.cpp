@@ -1,0 +1,54 @@
+#include "kindred/methods/method.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kindred/core/error.h"
+#include "kindred/methods/pg_kmeans/learner.h"
+#include "kindred/methods/pg_kmeans/pg_kmeans.h"
+#include "kindred/methods/return_kmeans/return_kmeans.h"
+
+namespace kindred {
+namespace {
+
+template <class Options, Clustering (*Fit)(const Trajectories&, const Options&, const RunContext&)>
+class Configured final : public ConfiguredMethod {
+ public:
+  OptionTable describe() override { return options_.describe(); }
+  Clustering fit(const Trajectories& data, const RunContext& run) override {
+    return Fit(data, options_, run);
+  }
+
+ private:
+  Options options_;
+};
+
+template <class Options, auto Fit>
+std::unique_ptr<ConfiguredMethod> configured() {
+  return std::make_unique<Configured<Options, Fit>>();
+}
+
+}  // namespace
+
+std::span<const MethodInfo> methods() {
+  static const std::vector<MethodInfo> all = {
+      {"pg-kmeans", "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
+       configured<pg_kmeans::Options, pg_kmeans::fit>, pg_kmeans::load_centres},
+      {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
+       configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
+  };
+  return all;
+}
+
+const MethodInfo& find_method(std::string_view name) {
+  const auto found = std::ranges::find(methods(), name, &MethodInfo::name);
+  if (found != methods().end()) return *found;
+  std::vector<std::string> names;
+  for (const auto& method : methods()) names.push_back(method.name);
+  throw InvalidArgument("there is no method '{}'; the methods are {}", name,
+                        fmt::join(names, ", "));
+}
+
+}  // namespace kindred

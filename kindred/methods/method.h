@@ -1,0 +1,37 @@
+// The methods by name: what the command line, config files and run folders select from.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kindred/core/options.h"
+#include "kindred/core/progress.h"
+#include "kindred/methods/clustering.h"
+
+namespace kindred {
+
+/// A method with options of its own: describe() to set them, fit() to run.
+class ConfiguredMethod {
+ public:
+  virtual ~ConfiguredMethod() = default;
+  virtual OptionTable describe() = 0;
+  virtual Clustering fit(const Trajectories& data, const RunContext& run) = 0;
+};
+
+struct MethodInfo {
+  std::string name;
+  std::string summary;  ///< One line.
+  std::function<std::unique_ptr<ConfiguredMethod>()> make;
+  std::function<std::shared_ptr<const Centres>(const ArrayFileReader&)> load_centres;
+};
+
+/// Every method, in the order of the documentation.
+std::span<const MethodInfo> methods();
+
+/// Throws InvalidArgument naming the methods there are.
+const MethodInfo& find_method(std::string_view name);
+
+}  // namespace kindred

@@ -1,0 +1,64 @@
+#include "kindred/methods/pg_kmeans/fingerprint.h"
+
+#include <ATen/ATen.h>
+
+#include "kindred/methods/pg_kmeans/step_tensors.h"
+#include "kindred/nn/kmeans.h"
+
+namespace kindred::pg_kmeans {
+namespace {
+
+/// Per-step weight of the ridge: coefficients of directions an episode hardly visits stay small.
+constexpr double kRidge = 0.1;
+
+/// XᵀX and XᵀA of one stretch of steps; X has a column of ones.
+struct NormalEquations {
+  at::Tensor xx, xa;
+  double steps = 0.0;
+
+  at::Tensor solve() const {
+    const auto ridge = kRidge * steps * at::eye(xx.size(0), at::kDouble);
+    return at::linalg_solve(xx + ridge, xa);
+  }
+};
+
+}  // namespace
+
+Matrix policy_fingerprints(const Trajectories& data) {
+  const at::NoGradGuard no_grad;
+  const StepTensors steps(data, at::kCPU);
+  const auto inputs = PolicyInputs::from(data.observations, true);
+  std::vector<NormalEquations> episodes;
+  NormalEquations all;
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const auto begin = data.offsets[i];
+    const auto end = data.offsets[i + 1];
+    auto x = inputs(steps.observations(begin, end)).to(at::kDouble);
+    x = at::cat({x, at::ones({end - begin, 1}, at::kDouble)}, 1);
+    const auto a = steps.actions(begin, end).to(at::kDouble);
+    auto& own = episodes.emplace_back(NormalEquations{
+        x.t().mm(x), x.t().mm(a), static_cast<double>(end - begin)});
+    if (!all.xx.defined()) all = {at::zeros_like(own.xx), at::zeros_like(own.xa), 0.0};
+    all.xx += own.xx;
+    all.xa += own.xa;
+    all.steps += own.steps;
+  }
+
+  const auto common = all.solve();  // [inputs + 1, act_dim]
+  Matrix result(data.episodes(), common.numel());
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    auto& own = episodes[static_cast<std::size_t>(i)];
+    own.xa -= own.xx.mm(common);
+    const auto coefficients = own.solve().contiguous();
+    std::copy_n(coefficients.data_ptr<double>(), coefficients.numel(), &result(i, 0));
+  }
+  return result;
+}
+
+std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
+                                             Random& random) {
+  const Matrix prints = policy_fingerprints(data);
+  return kmeans(prints.values, prints.columns, k, 10, random).labels;
+}
+
+}  // namespace kindred::pg_kmeans

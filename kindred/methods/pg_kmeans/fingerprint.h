@@ -1,0 +1,22 @@
+// Policy fingerprints: one ridge regression per episode, of its actions (less a regression common
+// to all episodes) on its standardised observations. The coefficients are a linear picture of the
+// policy behind the episode, so plain k-means on them is a well-informed start.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kindred/core/random.h"
+#include "kindred/data/trajectories.h"
+#include "kindred/methods/clustering.h"
+
+namespace kindred::pg_kmeans {
+
+/// [episodes, (inputs + 1) × act_dim]; continuous actions only.
+Matrix policy_fingerprints(const Trajectories& data);
+
+/// Labels 0..k-1 from k-means (k-means++ starts) on the fingerprints.
+std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
+                                             Random& random);
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,50 @@
+// The policies of all restarts and clusters while they are being fitted, behind the two questions
+// PG-Kmeans asks of them: fit yourselves to these labels (M-step), and how likely is each
+// trajectory under each of you (E-step). A policy is addressed by its slot, restart * k + cluster.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/pg_kmeans/options.h"
+
+namespace kindred::pg_kmeans {
+
+/// The labels one restart currently gives; `cluster` of its slots is slot % k.
+using LabelsOfRestart = std::function<std::span<const std::int32_t>(std::int64_t restart)>;
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  /// Fits each policy in `slots` to the trajectories carrying its cluster's label in its restart.
+  /// Starts from what the policies are now. `round` names the random streams.
+  virtual void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
+                   std::int64_t round) = 0;
+
+  /// Log-likelihood of every trajectory under each policy in `slots`: [episodes, slots].
+  virtual Matrix score(std::span<const std::int64_t> slots) const = 0;
+
+  /// Makes the policy forget what it learned.
+  virtual void reinitialise(std::int64_t slot, std::int64_t round) = 0;
+
+  /// The policies of `slots` as finished centres.
+  virtual std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const = 0;
+
+  virtual void save(ArrayFileWriter& file) const = 0;
+  virtual void load(const ArrayFileReader& file) = 0;
+};
+
+/// The learner for the data's kind: exact counts where observations repeat and actions are
+/// discrete (networks or tables), minibatches otherwise.
+std::unique_ptr<Learner> make_learner(const Trajectories& data, const Options& options,
+                                      const RunContext& run);
+
+/// Centres as Learner::centres saved them.
+std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,81 @@
+#include "kindred/methods/pg_kmeans/options.h"
+
+#include "kindred/core/error.h"
+
+namespace kindred::pg_kmeans {
+
+OptionTable Options::describe() {
+  constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return {
+      integer("k", k, 1, 10000, "How many policies to fit."),
+      integer("merge-to", merge_to, 0, 10000,
+              "Merge the k clusters down to this many at the end; 0 keeps all of them."),
+      integer("restarts", restarts, 1, 1000,
+              "Independent random starts, trained together; the highest objective wins."),
+      integer("seed", seed, 0, kMany, "Every random number follows from this seed."),
+      choice("policy", policy, {"mlp", "tabular"},
+             "Policy behind a cluster: a neural network, or exact action frequencies per "
+             "observation (discrete actions, repeating observations)."),
+      choice("init", init, {"random", "fingerprint"},
+             "First labels: a random equal partition, or k-means on each episode's linear picture "
+             "of its policy (continuous actions)."),
+      integer("max-rounds", max_rounds, 1, 100000, "Stop fitting after this many rounds."),
+      real("change-tolerance", change_tolerance, 0.0, 1.0,
+           "Converged when at most this share of labels changes in a round."),
+      real_or_off("log-prob-floor", log_prob_floor, -kInfinity, 0.0, kNoFloor,
+                  "Least log-probability one step can contribute when trajectories are scored."),
+      choice("empty-cluster", empty_cluster, {"drop", "reseed"},
+             "A cluster empty for two rounds is given up, or refilled with the worst-explained "
+             "trajectories."),
+      choice("merge-rule", merge_rule, {"least-loss", "printed"},
+             "Which pair to merge: the one that lowers the objective least, or the paper's printed "
+             "rule."),
+      flag("refine", refine, "Go on fitting after merging until labels settle again."),
+      choice("standardize", standardize, {"auto", "on", "off"},
+             "Scale observations by the dataset's mean and deviation; auto leaves repeating "
+             "(gridworld) observations as they are."),
+      integer("hidden", hidden, 1, 65536, "Width of the policy's hidden layers."),
+      integer("hidden-layers", hidden_layers, 1, 16, "Number of the policy's hidden layers."),
+      real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),
+      real("max-gradient-norm", max_gradient_norm, 1e-9, kInfinity,
+           "Gradient norm of one policy is clipped to this."),
+      integer("max-steps", max_steps, 1, kMany, "Most training steps in one round."),
+      integer("plateau-steps", plateau_steps, 1, kMany,
+              "Training steps over which the loss is averaged to notice a plateau."),
+      real("plateau-tolerance", plateau_tolerance, 0.0, kInfinity,
+           "A round's training ends when the loss per step improves by less than this."),
+      integer("batch-steps", batch_steps, 1, kMany,
+              "Steps of its own trajectories each policy sees in one training step; unused where "
+              "counts give the exact gradient."),
+      integer("batch-trajectories", batch_trajectories, 0, kMany,
+              "Draw whole trajectories, this many, instead of single steps; 0: single steps."),
+      real("smoothing", smoothing, 0.0, kInfinity,
+           "Tabular policies: added to every action's count in observations a cluster has seen."),
+  };
+}
+
+Options resolve(Options options, const Trajectories& data) {
+  if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
+  if (options.k > data.episodes())
+    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k",
+                          options.k, data.episodes());
+  if (options.merge_to > options.k)
+    throw InvalidArgument("merge-to is {} but k is {}; merging can only lower the number",
+                          options.merge_to, options.k);
+  if (options.merge_to == 0) options.merge_to = options.k;
+  const bool counted = data.observations.is_interned() && data.actions.is_discrete();
+  if (options.policy == PolicyKind::kTabular && !counted)
+    throw InvalidArgument(
+        "policy 'tabular' needs discrete actions and observations that repeat; "
+        "this data has {} and {}; use policy 'mlp'",
+        data.actions.is_discrete() ? "discrete actions" : "continuous actions",
+        data.observations.is_interned() ? "repeating observations" : "observations that do not repeat");
+  if (options.init == Initialisation::kFingerprint && data.actions.is_discrete())
+    throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
+  if (options.standardize == Standardize::kAuto)
+    options.standardize = data.observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+  return options;
+}
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,53 @@
+// The options of PG-Kmeans. Defaults that differ from the paper's text are argued in
+// docs/decisions/0002-pg-kmeans-defaults.md.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "kindred/core/options.h"
+#include "kindred/data/trajectories.h"
+
+namespace kindred::pg_kmeans {
+
+enum class PolicyKind { kMlp, kTabular };
+enum class Initialisation { kRandom, kFingerprint };
+enum class MergeRule { kLeastLoss, kPrinted };
+enum class EmptyCluster { kDrop, kReseed };
+enum class Standardize { kAuto, kOn, kOff };
+
+struct Options {
+  std::int64_t k = 5;
+  std::int64_t merge_to = 0;
+  std::int64_t restarts = 5;
+  std::int64_t seed = 0;
+  PolicyKind policy = PolicyKind::kMlp;
+  Initialisation init = Initialisation::kRandom;
+  std::int64_t max_rounds = 30;
+  double change_tolerance = 0.001;
+  double log_prob_floor = -10.0;
+  EmptyCluster empty_cluster = EmptyCluster::kDrop;
+  MergeRule merge_rule = MergeRule::kLeastLoss;
+  bool refine = true;
+  Standardize standardize = Standardize::kAuto;
+  std::int64_t hidden = 128;
+  std::int64_t hidden_layers = 2;
+  double learning_rate = 1e-3;
+  double max_gradient_norm = 0.5;
+  std::int64_t max_steps = 1000;
+  std::int64_t plateau_steps = 30;
+  double plateau_tolerance = 1e-3;
+  std::int64_t batch_steps = 512;
+  std::int64_t batch_trajectories = 0;
+  double smoothing = 0.0;
+
+  /// No floor under log-probabilities.
+  static constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
+
+  OptionTable describe();
+};
+
+/// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
+Options resolve(Options options, const Trajectories& data);
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,18 @@
+// PG-Kmeans: alternate between cloning a policy from each cluster's trajectories and giving each
+// trajectory to the policy most likely to have produced it (the paper's Algorithms 1, 3 and 4).
+//
+// Maximises J(W, θ) = Σ_i Σ_t log π_{label(i)}(a_it | s_it).
+#pragma once
+
+#include "kindred/core/progress.h"
+#include "kindred/data/trajectories.h"
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/pg_kmeans/options.h"
+
+namespace kindred::pg_kmeans {
+
+/// Throws InvalidArgument for options that do not fit the data, NumericError when training
+/// diverges. `data` must outlive the call only.
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,145 @@
+#include "kindred/methods/pg_kmeans/state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kindred/core/error.h"
+#include "kindred/core/random.h"
+#include "kindred/methods/pg_kmeans/fingerprint.h"
+
+namespace kindred::pg_kmeans {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no infinities; an impossible trajectory makes an objective infinite.
+json number(double x) { return std::isfinite(x) ? json(x) : json(x > 0 ? "inf" : "-inf"); }
+double number(const json& j) {
+  if (j.is_number()) return j.get<double>();
+  return (j == "inf" ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
+}
+
+json to_json(const Restart& r) {
+  json merges = json::array();
+  for (const auto& m : r.merges) merges.push_back({m.from, m.into, number(m.objective)});
+  return {{"phase", static_cast<int>(r.phase)},
+          {"phase_rounds", r.phase_rounds},
+          {"rounds", r.rounds},
+          {"converged", r.converged},
+          {"objective", number(r.objective)},
+          {"objective_before_merge", number(r.objective_before_merge)},
+          {"changed", r.changed},
+          {"reseeds", r.reseeds},
+          {"merges", merges}};
+}
+
+Restart restart_from(const json& j) {
+  Restart r;
+  r.phase = static_cast<Phase>(j.at("phase").get<int>());
+  r.phase_rounds = j.at("phase_rounds");
+  r.rounds = j.at("rounds");
+  r.converged = j.at("converged");
+  r.objective = number(j.at("objective"));
+  r.objective_before_merge = number(j.at("objective_before_merge"));
+  r.changed = j.at("changed");
+  r.reseeds = j.at("reseeds");
+  for (const auto& m : j.at("merges")) r.merges.push_back({m.at(0), m.at(1), number(m.at(2))});
+  return r;
+}
+
+json to_json(const TraceEntry& t) {
+  return {t.restart, t.iteration, number(t.objective), t.changed, t.sizes, t.seconds};
+}
+
+TraceEntry trace_from(const json& j) {
+  return {j.at(0), j.at(1), number(j.at(2)), j.at(3), j.at(4), j.at(5)};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Restart::sizes() const {
+  std::vector<std::int64_t> result(alive.size(), 0);
+  for (const auto label : labels) ++result[static_cast<std::size_t>(label)];
+  return result;
+}
+
+bool State::running() const {
+  return std::ranges::any_of(restarts, [](const auto& r) { return r.phase != Phase::kDone; });
+}
+
+std::int64_t State::best() const {
+  return std::ranges::max_element(restarts, {}, &Restart::objective) - restarts.begin();
+}
+
+State start(const Trajectories& data, const Options& options) {
+  State state;
+  for (std::int64_t r = 0; r < options.restarts; ++r) {
+    Restart restart;
+    Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
+    if (options.init == Initialisation::kFingerprint) {
+      restart.labels = fingerprint_labels(data, options.k, random);
+    } else {
+      restart.labels.resize(static_cast<std::size_t>(data.episodes()));
+      for (std::size_t i = 0; i < restart.labels.size(); ++i)
+        restart.labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(options.k));
+      random.shuffle(std::span(restart.labels));
+    }
+    restart.alive.assign(static_cast<std::size_t>(options.k), 1);
+    restart.empty_rounds.assign(static_cast<std::size_t>(options.k), 0);
+    restart.objective = -std::numeric_limits<double>::infinity();
+    state.restarts.push_back(std::move(restart));
+  }
+  return state;
+}
+
+void save_state(const State& state, const Learner& learner, const Options& options,
+                const std::filesystem::path& path) {
+  ArrayFileWriter file(path);
+  json summary = {{"round", state.round}, {"restarts", json::array()}, {"trace", json::array()}};
+  for (const auto& restart : state.restarts) summary["restarts"].push_back(to_json(restart));
+  for (const auto& entry : state.trace) summary["trace"].push_back(to_json(entry));
+  file.write_text("state", summary.dump());
+  file.write_text("options", kindred::to_json(Options(options).describe()).dump());
+  for (std::size_t r = 0; r < state.restarts.size(); ++r) {
+    const auto prefix = fmt::format("restart/{}/", r);
+    file.write<std::int32_t>(prefix + "labels", state.restarts[r].labels);
+    file.write<std::uint8_t>(prefix + "alive", state.restarts[r].alive);
+    file.write<std::int64_t>(prefix + "empty_rounds", state.restarts[r].empty_rounds);
+  }
+  learner.save(file);
+  file.close();
+}
+
+State load_state(Learner& learner, const Options& options, const Trajectories& data,
+                 const std::filesystem::path& path) {
+  const ArrayFileReader file(path);
+  const auto present = json(kindred::to_json(Options(options).describe()));
+  const auto stored = json::parse(file.read_text("options"));
+  for (const auto& [name, value] : present.items())
+    if (!stored.contains(name) || stored[name] != value)
+      throw InvalidArgument(
+          "cannot resume '{}': it was started with {} = {}, now it is {}; repeat the original "
+          "options or start anew without --resume",
+          path.string(), name, stored.value(name, json()).dump(), value.dump());
+
+  State state;
+  const auto summary = json::parse(file.read_text("state"));
+  state.round = summary.at("round");
+  for (const auto& entry : summary.at("trace")) state.trace.push_back(trace_from(entry));
+  for (std::size_t r = 0; r < summary.at("restarts").size(); ++r) {
+    auto restart = restart_from(summary["restarts"][r]);
+    const auto prefix = fmt::format("restart/{}/", r);
+    restart.labels = file.read<std::int32_t>(prefix + "labels").values;
+    restart.alive = file.read<std::uint8_t>(prefix + "alive").values;
+    restart.empty_rounds = file.read<std::int64_t>(prefix + "empty_rounds").values;
+    if (static_cast<std::int64_t>(restart.labels.size()) != data.episodes())
+      throw InvalidArgument("cannot resume '{}': it labels {} episodes, the data has {}",
+                            path.string(), restart.labels.size(), data.episodes());
+    state.restarts.push_back(std::move(restart));
+  }
+  learner.load(file);
+  return state;
+}
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,83 @@
+#include "kindred/methods/return_kmeans/return_kmeans.h"
+
+#include <chrono>
+
+#include "kindred/core/error.h"
+#include "kindred/methods/return_kmeans/kmeans_1d.h"
+
+namespace kindred::return_kmeans {
+namespace {
+
+std::vector<double> returns_of(const Trajectories& data) {
+  auto returns = episode_returns(data);
+  if (returns.empty())
+    throw InvalidArgument("return-kmeans needs rewards, and this data has none; try pg-kmeans");
+  return returns;
+}
+
+/// k mean returns.
+class ReturnCentres final : public Centres {
+ public:
+  explicit ReturnCentres(std::vector<double> means) : means_(std::move(means)) {}
+
+  std::int64_t count() const override { return static_cast<std::int64_t>(means_.size()); }
+  Matrix score(const Trajectories& data, const RunContext&) const override {
+    const auto returns = returns_of(data);
+    Matrix scores(data.episodes(), count());
+    for (std::int64_t i = 0; i < scores.rows; ++i)
+      for (std::int64_t c = 0; c < scores.columns; ++c) {
+        const double d = returns[static_cast<std::size_t>(i)] - means_[static_cast<std::size_t>(c)];
+        scores(i, c) = -d * d;
+      }
+    return scores;
+  }
+  bool sums_over_steps() const override { return false; }
+  void save(ArrayFileWriter& file) const override { file.write<double>("means", means_); }
+
+ private:
+  std::vector<double> means_;
+};
+
+}  // namespace
+
+OptionTable Options::describe() {
+  return {
+      integer("k", k, 1, 10000, "How many groups of returns to find."),
+      integer("merge-to", merge_to, 0, 10000,
+              "The number of groups wanted in the end: the exact optimum for it replaces k; 0: k."),
+  };
+}
+
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto returns = returns_of(data);
+  const auto k = options.merge_to > 0 ? options.merge_to : options.k;
+  if (k > data.episodes())
+    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k", k,
+                          data.episodes());
+  auto optimum = kmeans_1d(returns, k);
+
+  Clustering result;
+  result.method = "return-kmeans";
+  result.score_meaning = "negative squared distance";
+  result.options = to_json(Options(options).describe());
+  result.labels = std::move(optimum.labels);
+  result.objective = -optimum.cost;
+  result.iterations = 1;
+  result.converged = true;
+  result.centres = std::make_shared<ReturnCentres>(std::move(optimum.centres));
+  result.scores = result.centres->score(data, run);
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(result.k()), 0);
+  for (const auto label : result.labels) ++sizes[static_cast<std::size_t>(label)];
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.trace = {{0, 1, result.objective, data.episodes(), sizes, result.seconds}};
+  result.restarts = {{0, 1, true, result.objective, result.objective, {}, result.labels}};
+  return result;
+}
+
+std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
+  return std::make_shared<ReturnCentres>(file.read<double>("means").values);
+}
+
+}  // namespace kindred::return_kmeans

@@ -1,0 +1,26 @@
+// Return+KMeans: exact one-dimensional k-means on episode returns. The smallest method, and the
+// only one that looks at rewards.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kindred/core/options.h"
+#include "kindred/core/progress.h"
+#include "kindred/methods/clustering.h"
+
+namespace kindred::return_kmeans {
+
+struct Options {
+  std::int64_t k = 2;
+  std::int64_t merge_to = 0;
+
+  OptionTable describe();
+};
+
+/// Throws InvalidArgument when the data has no rewards or fewer than k episodes.
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
+
+std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
+
+}  // namespace kindred::return_kmeans

@@ -1,0 +1,75 @@
+#include "kindred/experts/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "kindred/core/error.h"
+
+namespace kindred {
+namespace {
+
+TEST(DrawDiscrete, FollowsTheProbabilities) {
+  const std::vector<float> probabilities = {0.5f, 0.0f, 0.3f, 0.2f, 0.0f};
+  std::vector<double> share(5, 0.0);
+  Random random(1);
+  constexpr int kDraws = 100000;
+  for (int i = 0; i < kDraws; ++i)
+    share[static_cast<std::size_t>(draw_discrete(probabilities, random))] += 1.0 / kDraws;
+  for (std::size_t i = 0; i < 5; ++i)
+    EXPECT_NEAR(share[i], static_cast<double>(probabilities[i]), 0.01);
+  EXPECT_EQ(share[1], 0.0);
+  EXPECT_EQ(share[4], 0.0);
+}
+
+TEST(DrawDiscrete, CertaintyIsCertain) {
+  Random random(2);
+  for (int i = 0; i < 10000; ++i)
+    ASSERT_EQ(draw_discrete(std::vector{0.0f, 0.0f, 1.0f, 0.0f}, random), 2);
+}
+
+TEST(DrawContinuous, HasTheMeanAndDeviationAsked) {
+  const std::vector<float> gaussian = {1.0f, -2.0f, 0.5f, 3.0f};
+  Random random(3);
+  std::vector<float> action(2);
+  std::vector<double> sum(2), squares(2);
+  constexpr int kDraws = 50000;
+  for (int i = 0; i < kDraws; ++i) {
+    draw_continuous(gaussian, random, action);
+    for (std::size_t d = 0; d < 2; ++d) {
+      sum[d] += static_cast<double>(action[d]) / kDraws;
+      squares[d] += static_cast<double>(action[d]) * static_cast<double>(action[d]) / kDraws;
+    }
+  }
+  EXPECT_NEAR(sum[0], 1.0, 0.02);
+  EXPECT_NEAR(sum[1], -2.0, 0.08);
+  EXPECT_NEAR(std::sqrt(squares[0] - sum[0] * sum[0]), 0.5, 0.02);
+  EXPECT_NEAR(std::sqrt(squares[1] - sum[1] * sum[1]), 3.0, 0.06);
+}
+
+TEST(GaussianLogDensity, MatchesTheFormula) {
+  const std::vector<float> gaussian = {1.0f, -2.0f, 0.5f, 4.0f};
+  const std::vector<float> action = {2.0f, -2.0f};
+  // Two deviations from the first mean, none from the second.
+  const double expected = -2.0 - std::log(0.5) - std::log(4.0) - std::log(2.0 * std::numbers::pi);
+  EXPECT_NEAR(gaussian_log_density(gaussian, action), expected, 1e-12);
+}
+
+TEST(TabularPolicy, GivesTheRowsOfTheStatesAsked) {
+  const TabularPolicy policy("p", "", 2, {0.25f, 0.75f, 1.0f, 0.0f});
+  const std::vector<std::int32_t> states = {1, 0, 1};
+  std::vector<float> out(6);
+  policy.distribution({3, states, {}}, out);
+  EXPECT_THAT(out, testing::ElementsAre(1.0f, 0.0f, 0.25f, 0.75f, 1.0f, 0.0f));
+}
+
+TEST(TabularPolicy, RowsMustBeDistributions) {
+  EXPECT_THROW(TabularPolicy("p", "", 2, {0.5f, 0.6f}), InvalidArgument);
+  EXPECT_THROW(TabularPolicy("p", "", 2, {-0.5f, 1.5f}), InvalidArgument);
+  EXPECT_THROW(TabularPolicy("p", "", 2, {0.5f, 0.5f, 1.0f}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace kindred

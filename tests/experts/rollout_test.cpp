@@ -1,0 +1,223 @@
+#include "kindred/experts/rollout.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/envs/registry.h"
+#include "kindred/experts/experts.h"
+#include "kindred/experts/oracle.h"
+#include "tests/envs/drift.h"
+
+namespace kindred {
+namespace {
+
+template <class T>
+std::vector<T> values(const Column<T>& column) {
+  return {column.begin(), column.end()};
+}
+
+void expect_identical(const Trajectories& a, const Trajectories& b) {
+  EXPECT_EQ(values(a.offsets), values(b.offsets));
+  EXPECT_EQ(values(a.observations.index()), values(b.observations.index()));
+  EXPECT_EQ(values(a.observations.floats()), values(b.observations.floats()));
+  EXPECT_EQ(values(a.actions.ints()), values(b.actions.ints()));
+  EXPECT_EQ(values(a.actions.floats()), values(b.actions.floats()));
+  EXPECT_EQ(values(a.rewards), values(b.rewards));
+  EXPECT_EQ(values(a.terminals), values(b.terminals));
+  EXPECT_EQ(values(a.timeouts), values(b.timeouts));
+  EXPECT_EQ(values(a.labels), values(b.labels));
+  EXPECT_EQ(values(a.oracle), values(b.oracle));
+  EXPECT_EQ(a.ids, b.ids);
+  EXPECT_EQ(a.label_names, b.label_names);
+  EXPECT_EQ(a.provenance, b.provenance);
+}
+
+/// Everything about one episode, in a form that can be compared and sorted.
+std::vector<float> episode(const Trajectories& data, std::int64_t i) {
+  const auto begin = data.offsets[i], end = data.offsets[i + 1];
+  const auto dim = data.observations.dim();
+  std::vector<float> all(static_cast<std::size_t>((end - begin) * dim));
+  data.observations.copy(begin, end, all.data());
+  for (auto t = begin; t < end; ++t) all.push_back(static_cast<float>(data.actions.ints()[t]));
+  all.push_back(static_cast<float>(data.labels[i]));
+  return all;
+}
+
+class Rollout : public testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<Environment> environment_ = make_environment(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(Environments, Rollout,
+                         testing::Values("diagonal", "takeball", "takeball-permuted", "bandit"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(Rollout, IsAValidLabelledDataset) {
+  const auto experts = make_experts(*environment_);
+  const auto data = generate(*environment_, {.per_expert = 600, .seed = 1});
+  data.validate("generated");
+  EXPECT_EQ(data.episodes(), 600 * static_cast<std::int64_t>(experts.size()));
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    EXPECT_EQ(data.labels[i], i / 600);
+    EXPECT_EQ(data.ids[static_cast<std::size_t>(i)], std::to_string(i));
+  }
+  EXPECT_EQ(data.label_names.size(), experts.size());
+  EXPECT_EQ(data.oracle.size(), data.episodes());
+  EXPECT_THAT(values(data.rewards), testing::Each(0.0f));
+}
+
+TEST_P(Rollout, EpisodesEndWithTheirLastStepOnly) {
+  const auto data = generate(*environment_, {.per_expert = 600, .seed = 2});
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const auto last = data.offsets[i + 1] - 1;
+    for (auto t = data.offsets[i]; t < last; ++t)
+      ASSERT_TRUE(!data.terminals[t] && !data.timeouts[t]);
+    ASSERT_NE(data.terminals[last] != 0, data.timeouts[last] != 0);
+    ASSERT_LE(data.length(i), environment_->spec().horizon);
+    if (data.timeouts[last]) {
+      ASSERT_EQ(data.length(i), environment_->spec().horizon);
+    }
+  }
+}
+
+TEST_P(Rollout, TableHoldsEachObservationThatOccursOnce) {
+  const auto data = generate(*environment_, {.per_expert = 300, .seed = 3});
+  ASSERT_TRUE(data.observations.is_interned());
+  std::set<std::int32_t> used(data.observations.index().begin(), data.observations.index().end());
+  EXPECT_EQ(static_cast<std::int64_t>(used.size()), data.observations.distinct());
+  std::set<std::vector<float>> rows;
+  const auto dim = data.observations.dim();
+  for (std::int64_t row = 0; row < data.observations.distinct(); ++row)
+    rows.emplace(data.observations.table().begin() + row * dim,
+                 data.observations.table().begin() + (row + 1) * dim);
+  EXPECT_EQ(static_cast<std::int64_t>(rows.size()), data.observations.distinct());
+}
+
+TEST_P(Rollout, ActionsAreTheExpertsOwn) {
+  const auto experts = make_experts(*environment_);
+  const auto data = rollout(*environment_, experts, {.per_expert = 300, .seed = 4});
+  const auto scores = log_likelihoods(data, *environment_, experts);
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    ASSERT_EQ(scores[static_cast<std::size_t>(i * static_cast<std::int64_t>(experts.size()) +
+                                              data.labels[i])],
+              0.0);
+}
+
+TEST_P(Rollout, SameSeedSameBytesWhateverTheThreads) {
+  for (const bool shuffle : {false, true}) {
+    const GenerateOptions one = {.per_expert = 1300, .seed = 5, .shuffle = shuffle, .threads = 1};
+    const auto data = generate(*environment_, one);
+    expect_identical(data, generate(*environment_, one));
+    for (const int threads : {2, 5}) {
+      auto many = one;
+      many.threads = threads;
+      expect_identical(data, generate(*environment_, many));
+    }
+  }
+}
+
+TEST_P(Rollout, OtherSeedOtherEpisodes) {
+  const auto a = generate(*environment_, {.per_expert = 50, .seed = 6});
+  const auto b = generate(*environment_, {.per_expert = 50, .seed = 7});
+  EXPECT_NE(values(a.observations.index()), values(b.observations.index()));
+}
+
+TEST_P(Rollout, ShufflingOnlyReorders) {
+  const auto sorted = generate(*environment_, {.per_expert = 700, .seed = 8});
+  const auto mixed = generate(*environment_, {.per_expert = 700, .seed = 8, .shuffle = true});
+  mixed.validate("shuffled");
+  EXPECT_NE(values(sorted.labels), values(mixed.labels));
+  EXPECT_EQ(mixed.ids, sorted.ids);
+  std::multiset<std::vector<float>> before, after;
+  for (std::int64_t i = 0; i < sorted.episodes(); ++i) {
+    before.insert(episode(sorted, i));
+    after.insert(episode(mixed, i));
+  }
+  EXPECT_EQ(before, after);
+}
+
+TEST_P(Rollout, ProvenanceRemakesTheDataset) {
+  const auto data = generate(*environment_, {.per_expert = 20, .seed = 9, .shuffle = true});
+  const auto& made = data.provenance;
+  const auto environment =
+      make_environment(made["environment"].get<std::string>(), made["options"]);
+  const GenerateOptions options = {.per_expert = made["per-expert"].get<std::int64_t>(),
+                                   .seed = made["seed"].get<std::int64_t>(),
+                                   .shuffle = made["shuffle"].get<bool>()};
+  expect_identical(data, generate(*environment, options));
+}
+
+/// One line per episode: who acted, each chosen action's initial, and how it ended.
+TEST_P(Rollout, ExpertsPlayAsRecorded) {
+  const auto& names = environment_->spec().action_names;
+  const auto data = generate(*environment_, {.per_expert = 4, .seed = 2506});
+  std::string found;
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    found += data.label_names[static_cast<std::size_t>(data.labels[i])] + " ";
+    for (auto t = data.offsets[i]; t < data.offsets[i + 1]; ++t)
+      found += names[static_cast<std::size_t>(data.actions.ints()[t])][0];
+    found += data.terminals[data.offsets[i + 1] - 1] ? " terminal\n" : " timeout\n";
+  }
+  const auto path =
+      std::filesystem::path(KINDRED_PLAYTHROUGHS) / fmt::format("{}-experts.txt", GetParam());
+  if (std::getenv("KINDRED_REGENERATE")) write_text(path, found);
+  ASSERT_TRUE(std::filesystem::exists(path)) << "run once with KINDRED_REGENERATE=1";
+  EXPECT_EQ(read_text(path), found);
+}
+
+TEST(GenerateOptions, AreDescribedAndChecked) {
+  GenerateOptions options;
+  EXPECT_EQ(to_json(options.describe()),
+            (nlohmann::ordered_json{{"per-expert", 20000}, {"seed", 0}, {"shuffle", false}}));
+  EXPECT_THROW(generate(Diagonal(), {.per_expert = 0}), InvalidArgument);
+  EXPECT_THROW(generate(Diagonal(), {.seed = -1}), InvalidArgument);
+  EXPECT_THROW(rollout(Diagonal(), {}, {}), InvalidArgument);
+}
+
+/// Pushes towards a corner, more or less.
+class Push final : public Policy {
+ public:
+  explicit Push(float direction) : Policy("push", ""), direction_(direction) {}
+  bool reads_states() const override { return false; }
+  void distribution(const Situations& seen, std::span<float> out) const override {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(seen.count); ++i)
+      for (std::size_t d = 0; d < 2; ++d) {
+        out[4 * i + d] = direction_ - 0.1f * seen.observations[2 * i + d];  // mean
+        out[4 * i + 2 + d] = 0.3f;                                          // deviation
+      }
+  }
+
+ private:
+  float direction_;
+};
+
+TEST(ContinuousRollout, StoresDenseRowsAndIsScoredByDensity) {
+  const Drift environment;
+  const Policies policies = {std::make_shared<Push>(1.0f), std::make_shared<Push>(-1.0f)};
+  GenerateOptions options = {.per_expert = 600, .seed = 10, .threads = 1};
+  auto data = rollout(environment, policies, options);
+  data.validate("drift");
+  EXPECT_FALSE(data.observations.is_interned());
+  EXPECT_FALSE(data.actions.is_discrete());
+  options.threads = 3;
+  expect_identical(data, rollout(environment, policies, options));
+
+  std::int64_t terminals = 0;
+  for (const auto flag : data.terminals) terminals += flag;
+  EXPECT_GT(terminals, 0);
+  EXPECT_NE(values(data.rewards), std::vector<float>(static_cast<std::size_t>(data.steps())));
+  EXPECT_EQ(oracle_labels(data, environment, policies), values(data.labels));
+}
+
+}  // namespace
+}  // namespace kindred

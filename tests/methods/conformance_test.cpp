@@ -1,0 +1,167 @@
+// What every method must do, whatever it computes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+#include "kindred/core/error.h"
+#include "kindred/methods/method.h"
+#include "synthetic.h"
+
+namespace kindred {
+namespace {
+
+using testing::gridworld;
+using testing::linear_control;
+using testing::without_interning;
+
+/// A method by name, with options quick enough for tests.
+std::unique_ptr<ConfiguredMethod> quick(const std::string& name, std::int64_t k) {
+  auto method = find_method(name).make();
+  const auto table = method->describe();
+  const auto set = [&](const char* option, const char* value) {
+    if (const auto* found = find_option(table, option)) set_from_text(*found, value);
+  };
+  set("k", std::to_string(k).c_str());
+  set("restarts", "2");
+  set("hidden", "16");
+  set("max-steps", "40");
+  set("max-rounds", "6");
+  set("batch-steps", "64");
+  set("change-tolerance", "0");
+  return method;
+}
+
+void expect_consistent(const Clustering& result, const Trajectories& data) {
+  ASSERT_EQ(static_cast<std::int64_t>(result.labels.size()), data.episodes());
+  EXPECT_EQ(result.scores.rows, data.episodes());
+  EXPECT_EQ(result.scores.columns, result.centres->count());
+  const std::set<std::int32_t> used(result.labels.begin(), result.labels.end());
+  EXPECT_EQ(*used.begin(), 0);
+  EXPECT_EQ(*used.rbegin(), static_cast<std::int32_t>(used.size()) - 1);
+  EXPECT_EQ(static_cast<std::int64_t>(used.size()), result.k());
+  EXPECT_FALSE(result.trace.empty());
+  EXPECT_FALSE(result.restarts.empty());
+  EXPECT_FALSE(result.options.empty());
+  const auto again = result.centres->score(data, {});
+  for (std::size_t i = 0; i < again.values.size(); ++i)
+    ASSERT_NEAR(again.values[i], result.scores.values[i], 1e-3 * (1.0 + std::abs(again.values[i])));
+}
+
+class MethodConformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  Clustering fit(const Trajectories& data, std::int64_t k, const RunContext& run = {}) {
+    return quick(GetParam(), k)->fit(data, run);
+  }
+};
+
+TEST_P(MethodConformance, ShapesAndConsecutiveLabels) {
+  for (const auto& data : {linear_control({}), gridworld("diagonal", 30),
+                           without_interning(gridworld("takeball", 20))})
+    expect_consistent(fit(data, 3), data);
+}
+
+TEST_P(MethodConformance, SameSeedSameResult) {
+  const auto data = linear_control({});
+  const auto a = fit(data, 3);
+  const auto b = fit(data, 3);
+  EXPECT_EQ(a.labels, b.labels);
+  EXPECT_EQ(a.objective, b.objective);
+  EXPECT_EQ(a.scores.values, b.scores.values);
+}
+
+TEST_P(MethodConformance, OneCluster) {
+  const auto data = linear_control({});
+  const auto result = fit(data, 1);
+  EXPECT_EQ(result.k(), 1);
+  EXPECT_EQ(result.labels, std::vector<std::int32_t>(result.labels.size(), 0));
+}
+
+TEST_P(MethodConformance, AsManyClustersAsEpisodes) {
+  const auto data = linear_control({.episodes = 4, .length = 5});
+  expect_consistent(fit(data, 4), data);
+}
+
+TEST_P(MethodConformance, MoreClustersThanEpisodesIsAnError) {
+  EXPECT_THROW(fit(linear_control({.episodes = 2}), 3), InvalidArgument);
+}
+
+TEST_P(MethodConformance, SingleStepEpisodes) {
+  auto data = linear_control({.episodes = 30, .length = 3});
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i <= data.steps(); ++i) offsets.push_back(i);
+  data.ids.assign(static_cast<std::size_t>(data.steps()), "");
+  for (std::size_t i = 0; i < data.ids.size(); ++i) data.ids[i] = std::to_string(i);
+  data.labels = {};
+  data.offsets = offsets;
+  expect_consistent(fit(data, 2), data);
+}
+
+TEST_P(MethodConformance, ConstantActionsAndOneDimensionalObservations) {
+  auto data = linear_control({.episodes = 12, .length = 10, .obs_dim = 1, .act_dim = 1});
+  expect_consistent(fit(data, 2), data);
+  data.actions = Actions::continuous(
+      std::vector<float>(static_cast<std::size_t>(data.steps()), 0.5F), 1);
+  expect_consistent(fit(data, 2), data);
+}
+
+TEST_P(MethodConformance, ConstantObservations) {
+  auto data = linear_control({.episodes = 12, .length = 10});
+  data.observations = Observations::dense(
+      Column<float>(std::vector<float>(static_cast<std::size_t>(data.steps() * 3), 1.0F)), 3);
+  expect_consistent(fit(data, 2), data);
+}
+
+TEST_P(MethodConformance, StoppedAndResumedEqualsStraight) {
+  const auto state = std::filesystem::temp_directory_path() /
+                     ("kindred-" + GetParam() + std::to_string(::getpid()) + ".h5");
+  for (const auto& data : {linear_control({}), gridworld("diagonal", 50)}) {
+    std::filesystem::remove(state);
+    const auto straight = fit(data, 3);
+    RunContext run;
+    run.checkpoint = state;
+    run.stop_requested = [] { return true; };
+    Clustering result = fit(data, 3, run);
+    run.resume = true;
+    for (int pieces = 0; result.stopped && pieces < 100; ++pieces) result = fit(data, 3, run);
+    EXPECT_FALSE(result.stopped);
+    EXPECT_EQ(result.labels, straight.labels);
+    EXPECT_EQ(result.objective, straight.objective);
+    EXPECT_EQ(result.scores.values, straight.scores.values);
+    EXPECT_EQ(result.iterations, straight.iterations);
+  }
+  std::filesystem::remove(state);
+}
+
+TEST_P(MethodConformance, CentresRejectOtherData) {
+  const auto result = fit(linear_control({}), 2);
+  if (!result.centres->sums_over_steps()) return;  // only policies look at observations and actions
+  EXPECT_THROW(result.centres->score(linear_control({.obs_dim = 4}), {}), DataFormatError);
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const auto& method : methods()) names.push_back(method.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MethodConformance, ::testing::ValuesIn(method_names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Methods, UnknownNameListsThoseThereAre) {
+  try {
+    find_method("kmeans");
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "there is no method 'kmeans'; the methods are pg-kmeans, return-kmeans");
+  }
+}
+
+}  // namespace
+}  // namespace kindred

@@ -1,0 +1,204 @@
+#include "kindred/methods/pg_kmeans/pg_kmeans.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "kindred/core/error.h"
+#include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "synthetic.h"
+
+namespace kindred::pg_kmeans {
+namespace {
+
+using kindred::testing::gridworld;
+using kindred::testing::linear_control;
+using kindred::testing::without_interning;
+
+double nmi(const Clustering& clustering, const Trajectories& data) {
+  return normalized_mutual_information(clustering.labels, data.labels.span());
+}
+
+double ceiling(const Trajectories& data) {
+  return normalized_mutual_information(data.oracle.span(), data.labels.span());
+}
+
+/// The theorem: with an exact M-step the objective rises strictly until the assignment repeats.
+TEST(PgKmeans, ObjectiveRisesStrictlyWithExactPolicies) {
+  const auto data = gridworld("diagonal", 300);
+  for (std::int64_t seed = 0; seed < 5; ++seed) {
+    Options options;
+    options.k = 5;
+    options.restarts = 4;
+    options.seed = seed;
+    options.policy = PolicyKind::kTabular;
+    options.log_prob_floor = Options::kNoFloor;
+    options.change_tolerance = 0.0;
+    options.max_rounds = 1000;
+    const auto result = fit(data, options);
+    std::vector<double> last(4, -std::numeric_limits<double>::infinity());
+    for (const auto& entry : result.trace) {
+      auto& before = last[static_cast<std::size_t>(entry.restart)];
+      if (entry.changed > 0) {
+        EXPECT_GT(entry.objective, before) << "seed " << seed << " restart " << entry.restart;
+      } else {
+        EXPECT_GE(entry.objective, before);
+      }
+      before = entry.objective;
+    }
+    for (const auto& restart : result.restarts) {
+      EXPECT_TRUE(restart.converged);
+      EXPECT_TRUE(std::isfinite(restart.objective));
+    }
+  }
+}
+
+TEST(PgKmeans, RecoversTheDiagonalExperts) {
+  const auto data = gridworld("diagonal", 1000);
+  for (const auto policy : {PolicyKind::kTabular, PolicyKind::kMlp}) {
+    Options options;
+    options.k = 7;
+    options.merge_to = 5;
+    options.seed = 1;
+    options.policy = policy;
+    const auto result = fit(data, options);
+    EXPECT_EQ(result.k(), 5);
+    EXPECT_GE(nmi(result, data), 0.97 * ceiling(data)) << "policy " << static_cast<int>(policy);
+  }
+}
+
+TEST(PgKmeans, RecoversContinuousControllers) {
+  const auto data = linear_control({.episodes = 90, .policies = 3});
+  for (const auto init : {Initialisation::kRandom, Initialisation::kFingerprint}) {
+    Options options;
+    options.k = 4;
+    options.merge_to = 3;
+    options.seed = 2;
+    options.init = init;
+    options.hidden = 32;
+    options.batch_steps = 128;
+    const auto result = fit(data, options);
+    EXPECT_EQ(result.k(), 3);
+    EXPECT_GE(nmi(result, data), 0.99) << "init " << static_cast<int>(init);
+  }
+}
+
+TEST(PgKmeans, WholeTrajectoriesAsBatches) {
+  const auto data = linear_control({.episodes = 40, .policies = 2});
+  Options options;
+  options.k = 2;
+  options.hidden = 32;
+  options.batch_trajectories = 8;
+  EXPECT_GE(nmi(fit(data, options), data), 0.99);
+}
+
+TEST(PgKmeans, DiscreteActionsWithObservationsThatDoNotRepeat) {
+  const auto grid = gridworld("takeball", 60);
+  const auto data = without_interning(grid);
+  Options options;
+  options.k = 4;
+  options.restarts = 2;
+  options.max_rounds = 4;
+  options.hidden = 32;
+  options.max_steps = 60;
+  const auto result = fit(data, options);
+  // The centres score interned and dense observations alike: counting is exact.
+  const auto dense = result.centres->score(data, {});
+  const auto interned = result.centres->score(grid, {});
+  for (std::size_t i = 0; i < dense.values.size(); ++i)
+    ASSERT_NEAR(dense.values[i], interned.values[i], 1e-3);
+}
+
+TEST(PgKmeans, MergingReportsTheObjectiveBeforeAndAfter) {
+  const auto data = gridworld("takeball", 100);
+  Options options;
+  options.k = 6;
+  options.merge_to = 4;
+  options.policy = PolicyKind::kTabular;
+  options.refine = false;
+  const auto result = fit(data, options);
+  const auto& best = result.restarts[static_cast<std::size_t>(result.best_restart)];
+  EXPECT_FALSE(best.merges.empty());
+  EXPECT_LE(best.objective, best.objective_before_merge);
+  EXPECT_DOUBLE_EQ(best.objective, best.merges.back().objective);
+}
+
+TEST(PgKmeans, FinalLabelsAreTheLikeliestPolicies) {
+  const auto data = gridworld("diagonal", 200);
+  Options options;
+  options.k = 6;
+  options.merge_to = 5;
+  options.policy = PolicyKind::kTabular;
+  const auto result = fit(data, options);
+  double objective = 0.0;
+  for (std::int64_t i = 0; i < result.scores.rows; ++i) {
+    const auto label = result.labels[static_cast<std::size_t>(i)];
+    for (std::int64_t c = 0; c < result.k(); ++c)
+      EXPECT_GE(result.scores(i, label), result.scores(i, c));
+    objective += result.scores(i, label);
+  }
+  EXPECT_NEAR(objective, result.objective, 1e-6 * std::abs(objective));
+}
+
+TEST(PgKmeans, FloorBoundsEveryStep) {
+  const auto data = gridworld("diagonal", 50);
+  Options options;
+  options.k = 3;
+  options.restarts = 1;
+  options.policy = PolicyKind::kTabular;
+  options.log_prob_floor = -2.0;
+  const auto result = fit(data, options);
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    for (std::int64_t c = 0; c < result.k(); ++c)
+      EXPECT_GE(result.scores(i, c), -2.0 * static_cast<double>(data.length(i)));
+}
+
+TEST(PgKmeans, EmptyClustersAreGivenUpOrReseeded) {
+  // Two policies cannot fill eight clusters for long once labels settle.
+  const auto data = linear_control({.episodes = 24, .length = 30, .policies = 2, .noise = 0.01});
+  for (const auto rule : {EmptyCluster::kDrop, EmptyCluster::kReseed}) {
+    Options options;
+    options.k = 8;
+    options.restarts = 2;
+    options.hidden = 16;
+    options.max_rounds = 12;
+    options.empty_cluster = rule;
+    const auto result = fit(data, options);
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(result.k()), 0);
+    for (const auto label : result.labels) ++sizes.at(static_cast<std::size_t>(label));
+    for (const auto size : sizes) EXPECT_GT(size, 0);
+  }
+}
+
+TEST(PgKmeans, FingerprintsSeparateLinearPolicies) {
+  const auto data = linear_control({.episodes = 60, .policies = 4});
+  Random random(1);
+  EXPECT_GE(normalized_mutual_information(fingerprint_labels(data, 4, random), data.labels.span()),
+            0.99);
+}
+
+TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {
+  const auto data = linear_control({.episodes = 5});
+  const auto message = [&](auto change) -> std::string {
+    Options options;
+    options.k = 2;
+    change(options);
+    try {
+      fit(data, options);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](Options& o) { o.k = 6; }),
+            "k is 6 but there are only 5 trajectories; choose a smaller k");
+  EXPECT_EQ(message([](Options& o) { o.merge_to = 3; }),
+            "merge-to is 3 but k is 2; merging can only lower the number");
+  EXPECT_NE(message([](Options& o) { o.policy = PolicyKind::kTabular; }).find("use policy 'mlp'"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace kindred::pg_kmeans
