@@ -10,7 +10,6 @@
 #include "kindred/core/parallel.h"
 #include "kindred/data/csv.h"
 #include "kindred/methods/run_folder.h"
-#include "kindred/nn/device.h"
 
 namespace kindred::app {
 namespace {
@@ -29,7 +28,6 @@ struct AssignCommand {
 
   void run() {
     flags.apply();
-    use_threads(resolve_threads(static_cast<int>(threads)));
     const LoadedRun fitted = load_run(RunFolder(run_folder));
     const Trajectories data = dataset.load();
     RunContext context;

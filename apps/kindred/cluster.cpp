@@ -87,7 +87,6 @@ struct ClusterCommand {
     flags.apply();
     if (!positional.empty()) dataset.data = positional;
     require_device(device);
-    use_threads(resolve_threads(static_cast<int>(threads)));
     const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     const Trajectories data = dataset.load();
     if (output.empty()) output = fs::path(dataset.data).stem().string() + "-" + method + "-run";

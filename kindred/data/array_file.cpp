@@ -71,9 +71,9 @@ std::vector<std::string> ArrayFileReader::list(const std::string& name) const {
   return file_->children(name);
 }
 
-#define KINDRED_INSTANTIATE(T)                                                               \
-  template void ArrayFileWriter::write(const std::string&, std::span<const T>,               \
-                                       std::vector<std::int64_t>);                           \
+#define KINDRED_INSTANTIATE(T)                                                 \
+  template void ArrayFileWriter::write(const std::string&, std::span<const T>, \
+                                       std::vector<std::int64_t>);             \
   template Array<T> ArrayFileReader::read(const std::string&) const;
 KINDRED_INSTANTIATE(float)
 KINDRED_INSTANTIATE(double)

@@ -15,9 +15,10 @@ void check_finite(std::span<const float> values, std::int64_t first_row, std::in
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;
     const auto at = static_cast<std::int64_t>(i);
-    throw DataFormatError("{} has {} in row {}, column {}, expected finite 32-bit numbers; remove "
-                          "or repair that episode", where, values[i], first_row + at / row_size,
-                          at % row_size);
+    throw DataFormatError(
+        "{} has {} in row {}, column {}, expected finite 32-bit numbers; remove "
+        "or repair that episode",
+        where, values[i], first_row + at / row_size, at % row_size);
   }
 }
 

@@ -25,10 +25,10 @@ void to_discrete(std::span<const T> values, std::int64_t first_row, const std::s
     const bool whole = value >= T{0} && value < T{kMaxActions} &&
                        static_cast<T>(static_cast<std::int32_t>(value)) == value;
     if (!whole)
-      throw DataFormatError("{} has action {} in row {}, expected whole numbers from 0 to {}; "
-                            "actions that are not discrete need the option actions = continuous",
-                            where, value, first_row + static_cast<std::int64_t>(i),
-                            kMaxActions - 1);
+      throw DataFormatError(
+          "{} has action {} in row {}, expected whole numbers from 0 to {}; "
+          "actions that are not discrete need the option actions = continuous",
+          where, value, first_row + static_cast<std::int64_t>(i), kMaxActions - 1);
     out[i] = static_cast<std::int32_t>(value);
   }
 }

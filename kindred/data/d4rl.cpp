@@ -13,9 +13,10 @@ std::vector<std::int64_t> read_step_labels(const hdf5::InputFile& file, const st
   if (!file.has_dataset(name)) return {};
   const auto dataset = file.dataset(name);
   if (dataset.kind() != hdf5::Kind::kInteger || dataset.rows() != steps || dataset.row_size() != 1)
-    throw DataFormatError("{} holds {} of shape {}, expected the policy of each of {} steps as "
-                          "integers", dataset.where(), hdf5::to_string(dataset.kind()),
-                          hdf5::shape_text(dataset.shape()), steps);
+    throw DataFormatError(
+        "{} holds {} of shape {}, expected the policy of each of {} steps as "
+        "integers",
+        dataset.where(), hdf5::to_string(dataset.kind()), hdf5::shape_text(dataset.shape()), steps);
   std::vector<std::int64_t> labels(static_cast<std::size_t>(steps));
   dataset.read(0, steps, labels.data());
   return labels;
@@ -27,8 +28,10 @@ Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& opt
   const hdf5::InputFile file(path);
   const hdf5::StepLayout layout;
   if (!file.has_dataset(layout.terminals) && !file.has_dataset(layout.timeouts))
-    throw DataFormatError("'{}' has neither dataset 'terminals' nor 'timeouts', expected at least "
-                          "one to tell where episodes end", path.string());
+    throw DataFormatError(
+        "'{}' has neither dataset 'terminals' nor 'timeouts', expected at least "
+        "one to tell where episodes end",
+        path.string());
   Trajectories flat = hdf5::read_steps(file, {""}, layout, options);
   const auto labels = read_step_labels(file, options.label_key, flat.steps());
   return cut_into_episodes(std::move(flat), labels, options, fmt::format("'{}'", path.string()));

@@ -27,7 +27,8 @@ Observations first(const Observations& rows, std::int64_t steps) {
 }
 
 Actions first(const Actions& actions, std::int64_t steps) {
-  if (actions.is_discrete()) return Actions::discrete(first(actions.ints(), steps), actions.count());
+  if (actions.is_discrete())
+    return Actions::discrete(first(actions.ints(), steps), actions.count());
   return Actions::continuous(first(actions.floats(), steps * actions.dim()), actions.dim());
 }
 
@@ -64,8 +65,10 @@ Trajectories cut_into_episodes(Trajectories flat, std::span<const std::int64_t> 
   auto offsets = cut_episodes(rows, flat.terminals.span(), flat.timeouts.span(),
                               options.episode_cap, options.keep_partial);
   if (offsets.size() == 1)
-    throw DataFormatError("{}: none of its {} rows ends an episode, expected a terminal or timeout "
-                          "flag; set keep-partial to keep them as one episode", where, rows);
+    throw DataFormatError(
+        "{}: none of its {} rows ends an episode, expected a terminal or timeout "
+        "flag; set keep-partial to keep them as one episode",
+        where, rows);
   const std::int64_t kept = offsets.back();
   flat.observations = first(flat.observations, kept);
   flat.actions = first(flat.actions, kept);
@@ -102,11 +105,11 @@ EndFlags end_flags(const Trajectories& data, const std::string& what) {
     const auto last = static_cast<std::size_t>(data.offsets[i + 1] - 1);
     for (auto step = static_cast<std::size_t>(data.offsets[i]); step < last; ++step)
       if (flags.terminals[step] || flags.timeouts[step])
-        throw DataFormatError("episode {} ('{}') has an end flag at its step {} of {}, where {} "
-                              "would cut it; write minari, robomimic or kindred instead", i,
-                              data.ids[static_cast<std::size_t>(i)],
-                              static_cast<std::int64_t>(step) - data.offsets[i], data.length(i),
-                              what);
+        throw DataFormatError(
+            "episode {} ('{}') has an end flag at its step {} of {}, where {} "
+            "would cut it; write minari, robomimic or kindred instead",
+            i, data.ids[static_cast<std::size_t>(i)],
+            static_cast<std::int64_t>(step) - data.offsets[i], data.length(i), what);
     if (!flags.terminals[last]) flags.timeouts[last] = 1;
   }
   return flags;

@@ -35,7 +35,10 @@ std::vector<std::string> split(const std::string& text) {
 
 /// A list of names, typed with commas between them.
 Option names(std::string name, std::vector<std::string>& field, std::string help) {
-  return {name, std::move(help), OptionKind::kText, {},
+  return {name,
+          std::move(help),
+          OptionKind::kText,
+          {},
           [&field] { return json(fmt::format("{}", fmt::join(field, ","))); },
           [&field, name](const json& value) {
             if (!value.is_string())
@@ -59,19 +62,25 @@ Format recognise_hdf5(const fs::path& path) {
   if (!hdf5::numbered_children(file, "", "episode_").empty()) return Format::kMinari;
   const hdf5::StepLayout flat;
   if (file.has_dataset(flat.actions) || file.has_dataset(flat.observations)) return Format::kD4rl;
-  throw DataFormatError("'{}' is an HDF5 file, but not of a format Kindred knows: expected "
-                        "'observations' and 'actions' (D4RL), groups 'episode_0', … (Minari), "
-                        "'data/demo_0', … (robomimic) or a Kindred dataset; it holds: {}",
-                        path.string(), fmt::join(file.children(), ", "));
+  throw DataFormatError(
+      "'{}' is an HDF5 file, but not of a format Kindred knows: expected "
+      "'observations' and 'actions' (D4RL), groups 'episode_0', … (Minari), "
+      "'data/demo_0', … (robomimic) or a Kindred dataset; it holds: {}",
+      path.string(), fmt::join(file.children(), ", "));
 }
 
 Trajectories read_as(Format format, const fs::path& path, const ReadOptions& options) {
   switch (format) {
-    case Format::kD4rl: return read_d4rl(path, options);
-    case Format::kMinari: return read_minari(path, options);
-    case Format::kRobomimic: return read_robomimic(path, options);
-    case Format::kNpz: return read_npz(path, options);
-    default: return read_kindred(path, options);
+    case Format::kD4rl:
+      return read_d4rl(path, options);
+    case Format::kMinari:
+      return read_minari(path, options);
+    case Format::kRobomimic:
+      return read_robomimic(path, options);
+    case Format::kNpz:
+      return read_npz(path, options);
+    default:
+      return read_kindred(path, options);
   }
 }
 
@@ -111,8 +120,10 @@ Format recognise(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     if (!minari_main_file(path).empty()) return Format::kMinari;
-    throw IoError("'{}' is a directory, expected a file or the folder of a Minari dataset "
-                  "(with data/main_data.hdf5)", path.string());
+    throw IoError(
+        "'{}' is a directory, expected a file or the folder of a Minari dataset "
+        "(with data/main_data.hdf5)",
+        path.string());
   }
   // The HDF5 reader also says what is wrong with a file that is missing, empty or no file at all.
   if (fs::is_regular_file(path, error) && begins_with_zip_signature(path)) return Format::kNpz;
@@ -139,11 +150,16 @@ Trajectories read_trajectories(const fs::path& path, ReadOptions options) {
 void write_trajectories(const Trajectories& data, const fs::path& path, Format format) {
   data.validate(fmt::format("trajectories for '{}'", path.string()));
   switch (format) {
-    case Format::kD4rl: return write_d4rl(data, path);
-    case Format::kMinari: return write_minari(data, path);
-    case Format::kRobomimic: return write_robomimic(data, path);
-    case Format::kNpz: return write_npz(data, path);
-    case Format::kKindred: return write_kindred(data, path);
+    case Format::kD4rl:
+      return write_d4rl(data, path);
+    case Format::kMinari:
+      return write_minari(data, path);
+    case Format::kRobomimic:
+      return write_robomimic(data, path);
+    case Format::kNpz:
+      return write_npz(data, path);
+    case Format::kKindred:
+      return write_kindred(data, path);
     default:
       throw InvalidArgument("a format must be named to write '{}'; the formats are {}",
                             path.string(), fmt::join(kFormatNames, ", "));

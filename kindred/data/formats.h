@@ -53,7 +53,6 @@ Trajectories read_trajectories(const std::filesystem::path& path, ReadOptions op
 
 /// Writes `path`, replacing a file of that name; Minari makes a folder, which must not exist yet.
 /// Throws DataFormatError when the format cannot hold the data.
-void write_trajectories(const Trajectories& data, const std::filesystem::path& path,
-                        Format format);
+void write_trajectories(const Trajectories& data, const std::filesystem::path& path, Format format);
 
 }  // namespace kindred

@@ -35,28 +35,38 @@ bool is_standard_float(hid_t type) {
 }
 
 bool is_standard_integer(hid_t type) {
-  return std::ranges::any_of(
-      std::array{H5T_STD_I8LE, H5T_STD_I16LE, H5T_STD_I32LE, H5T_STD_I64LE, H5T_STD_U8LE,
-                 H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE, H5T_STD_I8BE, H5T_STD_I16BE,
-                 H5T_STD_I32BE, H5T_STD_I64BE, H5T_STD_U8BE, H5T_STD_U16BE, H5T_STD_U32BE,
-                 H5T_STD_U64BE},
-      [&](hid_t standard) { return H5Tequal(type, standard) > 0; });
+  return std::ranges::any_of(std::array{H5T_STD_I8LE, H5T_STD_I16LE, H5T_STD_I32LE, H5T_STD_I64LE,
+                                        H5T_STD_U8LE, H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE,
+                                        H5T_STD_I8BE, H5T_STD_I16BE, H5T_STD_I32BE, H5T_STD_I64BE,
+                                        H5T_STD_U8BE, H5T_STD_U16BE, H5T_STD_U32BE, H5T_STD_U64BE},
+                             [&](hid_t standard) { return H5Tequal(type, standard) > 0; });
 }
 
 std::string type_text(hid_t type) {
   const auto bits = H5Tget_size(type) * 8;
   switch (H5Tget_class(type)) {
-    case H5T_FLOAT: return fmt::format("{}-bit floats of an unusual kind", bits);
-    case H5T_INTEGER: return fmt::format("{}-bit integers of an unusual kind", bits);
-    case H5T_ENUM: return "an enumeration";
-    case H5T_COMPOUND: return "compound records";
-    case H5T_ARRAY: return "array elements";
-    case H5T_VLEN: return "variable-length lists";
-    case H5T_STRING: return "variable-length text";
-    case H5T_OPAQUE: return "opaque bytes";
-    case H5T_REFERENCE: return "references";
-    case H5T_BITFIELD: return "bit fields";
-    default: return "an unknown type";
+    case H5T_FLOAT:
+      return fmt::format("{}-bit floats of an unusual kind", bits);
+    case H5T_INTEGER:
+      return fmt::format("{}-bit integers of an unusual kind", bits);
+    case H5T_ENUM:
+      return "an enumeration";
+    case H5T_COMPOUND:
+      return "compound records";
+    case H5T_ARRAY:
+      return "array elements";
+    case H5T_VLEN:
+      return "variable-length lists";
+    case H5T_STRING:
+      return "variable-length text";
+    case H5T_OPAQUE:
+      return "opaque bytes";
+    case H5T_REFERENCE:
+      return "references";
+    case H5T_BITFIELD:
+      return "bit fields";
+    default:
+      return "an unknown type";
   }
 }
 
@@ -91,8 +101,10 @@ std::uintmax_t check_plain_file(const std::filesystem::path& path) {
   if (::access(path.c_str(), R_OK) != 0)
     throw IoError("cannot open '{}': {}", path.string(), std::strerror(errno));
   if (status.st_size == 0)
-    throw DataFormatError("'{}' is empty (0 bytes), expected an HDF5 file; was its copy or "
-                          "download interrupted?", path.string());
+    throw DataFormatError(
+        "'{}' is empty (0 bytes), expected an HDF5 file; was its copy or "
+        "download interrupted?",
+        path.string());
   return static_cast<std::uintmax_t>(status.st_size);
 }
 
@@ -100,9 +112,12 @@ std::uintmax_t check_plain_file(const std::filesystem::path& path) {
 
 std::string_view to_string(Kind kind) {
   switch (kind) {
-    case Kind::kFloat: return "floats";
-    case Kind::kInteger: return "integers";
-    default: return "text";
+    case Kind::kFloat:
+      return "floats";
+    case Kind::kInteger:
+      return "integers";
+    default:
+      return "text";
   }
 }
 
@@ -113,8 +128,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 bool natural_less(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   const auto take_number = [&](std::string_view& text) {
-    const std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(text, digit) -
-                                                        text.begin());
+    const std::size_t length =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, digit) - text.begin());
     std::string_view number = text.substr(0, length);
     text.remove_prefix(length);
     number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
@@ -171,8 +186,10 @@ void Dataset::check_type() {
     kind_ = Kind::kInteger;
     is_byte_ = H5Tget_size(type_.get()) == 1;
   } else {
-    throw DataFormatError("{} holds {}, expected 32- or 64-bit floats, integers, booleans or "
-                          "fixed-length text; convert it first", where_, type_text(type_.get()));
+    throw DataFormatError(
+        "{} holds {}, expected 32- or 64-bit floats, integers, booleans or "
+        "fixed-length text; convert it first",
+        where_, type_text(type_.get()));
   }
 }
 
@@ -182,11 +199,13 @@ void Dataset::check_storage(std::uintmax_t file_size) const {
   const std::uintmax_t element = H5Tget_size(type_.get());
   std::uintmax_t claimed = element;
   for (const auto extent : shape_)  // an extent of 0 must not excuse an absurd one beside it
-    claimed = saturating_product(claimed, std::max<std::uintmax_t>(
-                                              static_cast<std::uintmax_t>(extent), 1));
+    claimed = saturating_product(claimed,
+                                 std::max<std::uintmax_t>(static_cast<std::uintmax_t>(extent), 1));
   if (layout == H5D_VIRTUAL || H5Pget_external_count(creation.get()) > 0)
-    throw DataFormatError("{} keeps its values in other files; copy it into one self-contained "
-                          "file first (h5repack does)", where_);
+    throw DataFormatError(
+        "{} keeps its values in other files; copy it into one self-contained "
+        "file first (h5repack does)",
+        where_);
 
   // A compact dataset lies in its header; HDF5 would read on beyond one that is too small.
   const bool too_small = layout == H5D_COMPACT && H5Dget_storage_size(handle_.get()) < claimed;
@@ -203,21 +222,23 @@ void Dataset::check_storage(std::uintmax_t file_size) const {
     claimed = std::max(claimed, chunk_bytes);
   }
   if (claimed > limit)
-    throw DataFormatError("{} claims shape {} ({} bytes), more than its file of {} bytes can hold; "
-                          "the file is truncated or corrupt", where_, shape_text(shape_), claimed,
-                          file_size);
+    throw DataFormatError(
+        "{} claims shape {} ({} bytes), more than its file of {} bytes can hold; "
+        "the file is truncated or corrupt",
+        where_, shape_text(shape_), claimed, file_size);
 
   const int filters = H5Pget_nfilters(creation.get());
   for (unsigned i = 0; i < static_cast<unsigned>(std::max(filters, 0)); ++i) {
     unsigned flags = 0, config = 0;
     std::size_t values = 0;
     std::array<char, 64> name{};
-    const auto filter = H5Pget_filter2(creation.get(), i, &flags, &values, nullptr,
-                                       name.size() - 1, name.data(), &config);
+    const auto filter = H5Pget_filter2(creation.get(), i, &flags, &values, nullptr, name.size() - 1,
+                                       name.data(), &config);
     if (H5Zfilter_avail(filter) <= 0)
-      throw DataFormatError("{} is compressed with filter {} ('{}'), which this HDF5 library does "
-                            "not have; repack it with gzip or none (h5repack -f NONE)", where_,
-                            filter, name.data());
+      throw DataFormatError(
+          "{} is compressed with filter {} ('{}'), which this HDF5 library does "
+          "not have; write it again with gzip or without compression",
+          where_, filter, name.data());
   }
 }
 
@@ -237,12 +258,14 @@ void Dataset::read(std::int64_t begin, std::int64_t end, T* out) const {
     const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
     if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                             nullptr) >= 0)
-      status = H5Dread(handle_.get(), native_type<T>(), memory.get(), file_space.get(),
-                       H5P_DEFAULT, out);
+      status = H5Dread(handle_.get(), native_type<T>(), memory.get(), file_space.get(), H5P_DEFAULT,
+                       out);
   }
   if (status < 0)
-    throw DataFormatError("{}: cannot read rows {} to {} of {}; the file is truncated or corrupt "
-                          "(HDF5: {})", where_, begin, end - 1, rows(), last_error());
+    throw DataFormatError(
+        "{}: cannot read rows {} to {} of {}; the file is truncated or corrupt "
+        "(HDF5: {})",
+        where_, begin, end - 1, rows(), last_error());
 }
 
 template <class T>
@@ -266,8 +289,8 @@ std::vector<std::string> Dataset::read_strings() const {
   const std::size_t width = H5Tget_size(type_.get());
   const auto count = static_cast<std::size_t>(rows() * row_size());
   std::vector<char> packed(width * count);
-  if (count > 0 && H5Dread(handle_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                           packed.data()) < 0)
+  if (count > 0 &&
+      H5Dread(handle_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.data()) < 0)
     throw DataFormatError("{}: cannot read its text; the file is truncated or corrupt (HDF5: {})",
                           where_, last_error());
   std::vector<std::string> strings;
@@ -308,8 +331,10 @@ InputFile::InputFile(const std::filesystem::path& path)
   }
   const std::string cause = last_error();
   if (H5Fis_hdf5(path.c_str()) > 0)
-    throw DataFormatError("'{}' is an HDF5 file that is truncated or corrupt (HDF5: {}); fetch or "
-                          "write it again", path.string(), cause);
+    throw DataFormatError(
+        "'{}' is an HDF5 file that is truncated or corrupt (HDF5: {}); fetch or "
+        "write it again",
+        path.string(), cause);
   throw DataFormatError("'{}' is not an HDF5 file: its first bytes are not HDF5's signature",
                         path.string());
 }
@@ -362,6 +387,11 @@ Dataset InputFile::dataset(const std::string& name) const {
   if (object && H5Iget_type(object.get()) == H5I_DATASET)
     return Dataset(std::move(object), where(name), size_);
   if (object) throw DataFormatError("{} is a group, expected an array", where(name));
+  if (find(name)) {
+    const Handle again(H5Oopen(file_.get(), name.c_str(), links_.get()));  // for its cause
+    throw DataFormatError("{} cannot be opened: it is damaged, or needs a newer HDF5 (HDF5: {})",
+                          where(name), last_error());
+  }
   const auto slash = name.rfind('/');
   const std::string group = slash == std::string::npos ? "" : name.substr(0, slash);
   if (!has_group(group))
@@ -387,9 +417,10 @@ std::vector<std::string> InputFile::children(const std::string& name) const {
   };
   const Handle group = open(name);
   if (!group || H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &names) < 0)
-    throw DataFormatError("'{}' group '{}': cannot list what it holds; the file is truncated or "
-                          "corrupt (HDF5: {})", path_.string(), name.empty() ? "/" : name,
-                          last_error());
+    throw DataFormatError(
+        "'{}' group '{}': cannot list what it holds; the file is truncated or "
+        "corrupt (HDF5: {})",
+        path_.string(), name.empty() ? "/" : name, last_error());
   std::ranges::sort(names.list, natural_less);
   return std::move(names.list);
 }
@@ -427,11 +458,11 @@ std::optional<std::string> InputFile::text_attribute(const std::string& object,
   return trim_padding(padded.data(), width);
 }
 
-#define KINDRED_INSTANTIATE(T)                                                               \
-  template void Dataset::read(std::int64_t, std::int64_t, T*) const;                         \
-  template void Dataset::for_each_block(                                                     \
-      std::int64_t, std::int64_t,                                                            \
-      const std::function<void(std::int64_t, std::span<const T>)>&) const;                   \
+#define KINDRED_INSTANTIATE(T)                                                                  \
+  template void Dataset::read(std::int64_t, std::int64_t, T*) const;                            \
+  template void Dataset::for_each_block(                                                        \
+      std::int64_t, std::int64_t, const std::function<void(std::int64_t, std::span<const T>)>&) \
+      const;                                                                                    \
   template std::optional<std::uintmax_t> Dataset::file_offset<T>() const;
 KINDRED_INSTANTIATE(float)
 KINDRED_INSTANTIATE(double)

@@ -35,8 +35,7 @@ Handle flag_type() {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& target)
-    : target_(target), temporary_(target) {
+OutputFile::OutputFile(const std::filesystem::path& target) : target_(target), temporary_(target) {
   silence_errors();
   temporary_ += fmt::format(".partial-{}", ::getpid());
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
@@ -97,8 +96,7 @@ void OutputFile::put(const Handle& dataset, const std::string& name, hid_t type,
 void OutputFile::make_group(const std::string& name) {
   const Handle links(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links.get(), 1);
-  const Handle group(
-      H5Gcreate2(file_.get(), name.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT));
+  const Handle group(H5Gcreate2(file_.get(), name.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT));
   if (!group) fail(fmt::format("group '{}'", name));
 }
 
@@ -128,8 +126,7 @@ void OutputFile::write_blocks(const std::string& name, const std::vector<std::in
     count[0] = static_cast<hsize_t>(end - begin);
     H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                         nullptr);
-    const Handle memory(
-        H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
+    const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
     if (H5Dwrite(dataset.get(), native_type<T>(), memory.get(), file_space.get(), H5P_DEFAULT,
                  block.data()) < 0)
       fail(fmt::format("dataset '{}'", name));
@@ -185,11 +182,11 @@ void OutputFile::write_attribute(const std::string& object, const std::string& n
     fail(fmt::format("attribute '{}' of '{}'", name, object));
 }
 
-#define KINDRED_INSTANTIATE(T)                                                               \
-  template void OutputFile::write(const std::string&, std::span<const T>,                    \
-                                  const std::vector<std::int64_t>&);                         \
-  template void OutputFile::write_blocks(                                                    \
-      const std::string&, const std::vector<std::int64_t>&,                                  \
+#define KINDRED_INSTANTIATE(T)                                            \
+  template void OutputFile::write(const std::string&, std::span<const T>, \
+                                  const std::vector<std::int64_t>&);      \
+  template void OutputFile::write_blocks(                                 \
+      const std::string&, const std::vector<std::int64_t>&,               \
       const std::function<void(std::int64_t, std::int64_t, T*)>&);
 KINDRED_INSTANTIATE(float)
 KINDRED_INSTANTIATE(double)

@@ -79,9 +79,10 @@ std::vector<std::string> observation_arrays(const InputFile& file, const std::st
       return joined_by_default(file, join(path, array));
     });
   if (chosen.empty())
-    throw DataFormatError("'{}' group '{}' has no numeric arrays of rank 1 or 2, expected "
-                          "observations; it holds {}; name images to use them",
-                          file.path().string(), path, fmt::join(arrays, ", "));
+    throw DataFormatError(
+        "'{}' group '{}' has no numeric arrays of rank 1 or 2, expected "
+        "observations; it holds {}; name images to use them",
+        file.path().string(), path, fmt::join(arrays, ", "));
   for (auto& array : chosen) array = join(name, array);
   return chosen;
 }
@@ -96,8 +97,8 @@ Dataset open_rows(const InputFile& file, const std::string& group, const std::st
     throw DataFormatError("{} is a single number, expected an array of {} rows", dataset.where(),
                           rows);
   if (dataset.rows() != rows)
-    throw DataFormatError("{} has {} rows, expected {} ({})", dataset.where(), dataset.rows(),
-                          rows, why);
+    throw DataFormatError("{} has {} rows, expected {} ({})", dataset.where(), dataset.rows(), rows,
+                          why);
   if (dataset.row_size() != row_size)
     throw DataFormatError("{} has shape {}, expected {} per row{}", dataset.where(),
                           shape_text(dataset.shape()),
@@ -131,9 +132,10 @@ class StepReader {
     for (const auto& group : groups_) {
       const auto actions = file_.dataset(join(group, layout_.actions));
       if (!actions.is_number() || actions.shape().empty())
-        throw DataFormatError("{} holds {} of shape {}, expected numbers of shape [steps] or "
-                              "[steps, actions]", actions.where(), to_string(actions.kind()),
-                              shape_text(actions.shape()));
+        throw DataFormatError(
+            "{} holds {} of shape {}, expected numbers of shape [steps] or "
+            "[steps, actions]",
+            actions.where(), to_string(actions.kind()), shape_text(actions.shape()));
       const std::int64_t length = actions.rows();
       if (length == 0)
         throw DataFormatError("{} has 0 rows, expected at least one step; remove empty episodes",
@@ -153,14 +155,14 @@ class StepReader {
 
   Dataset open(std::size_t group, const std::string& name, std::int64_t row_size,
                std::int64_t extra_rows = 0) const {
-    return open_rows(file_, groups_[group], name, length(group) + extra_rows, row_size,
-                     extra_rows ? "one more than there are actions"
-                                : "as many as there are actions");
+    return open_rows(
+        file_, groups_[group], name, length(group) + extra_rows, row_size,
+        extra_rows ? "one more than there are actions" : "as many as there are actions");
   }
 
   Observations read_observations() const {
-    const auto arrays = observation_arrays(file_, groups_[0], layout_.observations,
-                                           options_.observation_keys);
+    const auto arrays =
+        observation_arrays(file_, groups_[0], layout_.observations, options_.observation_keys);
     std::vector<std::int64_t> sizes;
     bool bytes = true;
     for (const auto& array : arrays) {
@@ -177,8 +179,8 @@ class StepReader {
   }
 
   template <class T>
-  Observations dense(const std::vector<std::string>& arrays,
-                     const std::vector<std::int64_t>& sizes, std::int64_t extra) const {
+  Observations dense(const std::vector<std::string>& arrays, const std::vector<std::int64_t>& sizes,
+                     std::int64_t extra) const {
     return Observations::dense(read_joined<T>(arrays, sizes, extra),
                                std::reduce(sizes.begin(), sizes.end()));
   }
@@ -205,8 +207,7 @@ class StepReader {
   static void read_beside(const Dataset& dataset, std::int64_t rows, T* corner, std::int64_t dim) {
     const std::int64_t size = dataset.row_size();
     const auto check = [&](std::int64_t row, std::span<const T> values) {
-      if constexpr (std::is_floating_point_v<T>)
-        check_finite(values, row, size, dataset.where());
+      if constexpr (std::is_floating_point_v<T>) check_finite(values, row, size, dataset.where());
     };
     if (size == dim) {  // straight into its place
       dataset.read(0, rows, corner);
@@ -222,24 +223,26 @@ class StepReader {
 
   Actions read_actions() const {
     const auto first = file_.dataset(join(groups_[0], layout_.actions));
-    const bool discrete = options_.actions == ReadActionsAs::kDiscrete ||
-                          (options_.actions == ReadActionsAs::kAuto && first.kind() == Kind::kInteger);
+    const bool discrete =
+        options_.actions == ReadActionsAs::kDiscrete ||
+        (options_.actions == ReadActionsAs::kAuto && first.kind() == Kind::kInteger);
     const std::int64_t dim = first.row_size();
     if (dim == 0)
       throw DataFormatError("{} has shape {}, expected at least one number per row", first.where(),
                             shape_text(first.shape()));
-    if (!discrete)
-      return Actions::continuous(read_joined<float>({layout_.actions}, {dim}), dim);
+    if (!discrete) return Actions::continuous(read_joined<float>({layout_.actions}, {dim}), dim);
     if (dim != 1)
-      throw DataFormatError("{} has shape {}, expected one whole number per step for discrete "
-                            "actions; for several use the option actions = continuous",
-                            first.where(), shape_text(first.shape()));
+      throw DataFormatError(
+          "{} has shape {}, expected one whole number per step for discrete "
+          "actions; for several use the option actions = continuous",
+          first.where(), shape_text(first.shape()));
     auto values = read_converted<std::int32_t>(
         layout_.actions, [](auto block, std::int64_t row, const std::string& where, auto* out) {
           to_discrete(block, row, where, out);
         });
     const std::int64_t used = *std::ranges::max_element(values) + 1;
-    const auto stated = file_.integer_attribute(join(groups_[0], layout_.actions), kActionCount).value_or(used);
+    const auto stated =
+        file_.integer_attribute(join(groups_[0], layout_.actions), kActionCount).value_or(used);
     return Actions::discrete(std::move(values),
                              stated >= used && stated <= kMaxActions ? stated : used);
   }
@@ -301,9 +304,8 @@ std::vector<std::string> numbered_children(const InputFile& file, const std::str
                                            const std::string& prefix) {
   std::vector<std::string> paths;
   for (const auto& child : file.children(parent)) {
-    const bool numbered =
-        child.starts_with(prefix) && child.size() > prefix.size() &&
-        child.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+    const bool numbered = child.starts_with(prefix) && child.size() > prefix.size() &&
+                          child.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
     if (numbered) paths.push_back(join(parent, child));
   }
   return paths;

@@ -48,7 +48,8 @@ Distinct find_distinct(std::span<const std::byte> bytes, std::size_t row_bytes,
     const std::byte* here = bytes.data() + row * row_bytes;
     std::size_t slot = hash(here, row_bytes) & (slots - 1);
     while (table[slot] != kEmpty) {
-      const auto known = static_cast<std::size_t>(found.rows[static_cast<std::size_t>(table[slot])]);
+      const auto known =
+          static_cast<std::size_t>(found.rows[static_cast<std::size_t>(table[slot])]);
       if (std::memcmp(bytes.data() + known * row_bytes, here, row_bytes) == 0) break;
       slot = (slot + 1) & (slots - 1);
     }

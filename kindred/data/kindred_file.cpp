@@ -55,9 +55,10 @@ class KindredReader {
       throw DataFormatError("'{}' has no valid attribute 'version', expected {}", path.string(),
                             kVersion);
     if (*version > kVersion)
-      throw DataFormatError("'{}' was written in version {} of Kindred's format, this Kindred "
-                            "reads up to version {}; use a newer Kindred", path.string(), *version,
-                            kVersion);
+      throw DataFormatError(
+          "'{}' was written in version {} of Kindred's format, this Kindred "
+          "reads up to version {}; use a newer Kindred",
+          path.string(), *version, kVersion);
   }
 
   Trajectories read() const {
@@ -99,9 +100,10 @@ class KindredReader {
   Rows<T> column(const std::string& name, hdf5::Kind kind) const {
     const auto dataset = file_.dataset(name);
     if (dataset.kind() != kind || dataset.shape().empty() || dataset.row_size() == 0)
-      throw DataFormatError("{} holds {} of shape {}, expected {} of shape [rows] or [rows, numbers]",
-                            dataset.where(), hdf5::to_string(dataset.kind()),
-                            hdf5::shape_text(dataset.shape()), hdf5::to_string(kind));
+      throw DataFormatError(
+          "{} holds {} of shape {}, expected {} of shape [rows] or [rows, numbers]",
+          dataset.where(), hdf5::to_string(dataset.kind()), hdf5::shape_text(dataset.shape()),
+          hdf5::to_string(kind));
     const auto count = static_cast<std::size_t>(dataset.rows() * dataset.row_size());
     if (const auto offset = dataset.file_offset<T>(); offset && *map_) {
       if (*offset > file_.size() || count * sizeof(T) > file_.size() - *offset)
@@ -190,8 +192,9 @@ template <class T>
 void write_column(hdf5::OutputFile& file, const std::string& name, const Column<T>& column,
                   std::int64_t row_size = 0) {
   if (column.empty()) return;
-  file.write(name, column.span(),
-             row_size ? std::vector{column.size() / row_size, row_size} : std::vector{column.size()});
+  file.write(
+      name, column.span(),
+      row_size ? std::vector{column.size() / row_size, row_size} : std::vector{column.size()});
 }
 
 }  // namespace

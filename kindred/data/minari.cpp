@@ -43,8 +43,9 @@ std::string box_space(std::int64_t dim, const char* type, const char* low, const
     for (std::int64_t i = 0; i < dim; ++i) list += (i ? ", " : "") + std::string(bound);
     return list;
   };
-  return fmt::format(R"({{"type": "Box", "dtype": "{}", "shape": [{}], "low": [{}], "high": [{}]}})",
-                     type, dim, repeat(low), repeat(high));
+  return fmt::format(
+      R"({{"type": "Box", "dtype": "{}", "shape": [{}], "low": [{}], "high": [{}]}})", type, dim,
+      repeat(low), repeat(high));
 }
 
 std::string float_space(std::int64_t dim) {
@@ -53,20 +54,19 @@ std::string float_space(std::int64_t dim) {
 
 json metadata_of(const Trajectories& data, const std::string& name) {
   const bool bytes = data.observations.is_bytes();
-  return {
-      {"dataset_id", fmt::format("kindred/{}-v0", name)},
-      {"total_episodes", data.episodes()},
-      {"total_steps", data.steps()},
-      {"data_format", "hdf5"},
-      {"jpeg_encoding", false},
-      {"minari_version", "0.5.0"},
-      {"observation_space", bytes ? box_space(data.observations.dim(), "uint8", "0", "255")
-                                  : float_space(data.observations.dim())},
-      {"action_space", data.actions.is_discrete()
-                           ? fmt::format(
-                                 R"({{"type": "Discrete", "dtype": "int64", "start": 0, "n": {}}})",
-                                 data.actions.count())
-                           : float_space(data.actions.dim())}};
+  return {{"dataset_id", fmt::format("kindred/{}-v0", name)},
+          {"total_episodes", data.episodes()},
+          {"total_steps", data.steps()},
+          {"data_format", "hdf5"},
+          {"jpeg_encoding", false},
+          {"minari_version", "0.5.0"},
+          {"observation_space", bytes ? box_space(data.observations.dim(), "uint8", "0", "255")
+                                      : float_space(data.observations.dim())},
+          {"action_space",
+           data.actions.is_discrete()
+               ? fmt::format(R"({{"type": "Discrete", "dtype": "int64", "start": 0, "n": {}}})",
+                             data.actions.count())
+               : float_space(data.actions.dim())}};
 }
 
 /// Minari allows letters, digits, '-' and '_' in the name of a dataset.
@@ -102,8 +102,7 @@ void write_main_file(const Trajectories& data, const fs::path& path) {
     file.write_flags(hdf5::join(group, kLayout.timeouts), part(timeouts));
     file.write_attribute(group, "id", i);
     file.write_attribute(group, kLayout.length_attribute, end - begin);
-    if (!data.labels.empty())
-      file.write_attribute(group, ReadOptions{}.label_key, data.labels[i]);
+    if (!data.labels.empty()) file.write_attribute(group, ReadOptions{}.label_key, data.labels[i]);
   }
   file.commit();
 }
@@ -126,8 +125,10 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
   const hdf5::InputFile file(main_file);
   const auto groups = hdf5::numbered_children(file, "", "episode_");
   if (groups.empty())
-    throw DataFormatError("'{}' has no groups 'episode_0', 'episode_1', …, expected the episodes "
-                          "of a Minari dataset", main_file.string());
+    throw DataFormatError(
+        "'{}' has no groups 'episode_0', 'episode_1', …, expected the episodes "
+        "of a Minari dataset",
+        main_file.string());
   Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
   data.ids = groups;
   if (data.actions.is_discrete()) {
@@ -146,8 +147,10 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
 void write_minari(const Trajectories& data, const fs::path& path) {
   std::error_code ignored;
   if (fs::exists(path, ignored))
-    throw IoError("cannot write Minari dataset '{}': something of that name exists; remove it or "
-                  "choose another name", path.string());
+    throw IoError(
+        "cannot write Minari dataset '{}': something of that name exists; remove it or "
+        "choose another name",
+        path.string());
   const fs::path folder = path.filename().empty() ? path.parent_path() : path;  // "name/"
   write_atomically(folder, [&](const fs::path& temporary) {
     try {

@@ -12,9 +12,8 @@ namespace {
 
 constexpr const char* kMaskPrefix = "policy_";
 
-const hdf5::StepLayout kLayout{.observations = "obs",
-                               .terminals = "dones",
-                               .length_attribute = "num_samples"};
+const hdf5::StepLayout kLayout{
+    .observations = "obs", .terminals = "dones", .length_attribute = "num_samples"};
 
 /// Label i for the demos that mask/policy_i lists, when every demo is in exactly one such list.
 std::vector<std::int64_t> read_mask_labels(const hdf5::InputFile& file,
@@ -46,12 +45,15 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
   const hdf5::InputFile file(path);
   const auto groups = hdf5::numbered_children(file, "data", "demo_");
   if (groups.empty())
-    throw DataFormatError("'{}' group 'data' has no groups 'demo_0', 'demo_1', …, expected the "
-                          "episodes of a robomimic dataset", path.string());
+    throw DataFormatError(
+        "'{}' group 'data' has no groups 'demo_0', 'demo_1', …, expected the "
+        "episodes of a robomimic dataset",
+        path.string());
   if (!file.has_group(hdf5::join(groups[0], kLayout.observations)))
-    throw DataFormatError("'{}' group '{}' has no group 'obs', expected observations; extract them "
-                          "from the states first (robomimic's dataset_states_to_obs.py)",
-                          path.string(), groups[0]);
+    throw DataFormatError(
+        "'{}' group '{}' has no group 'obs', expected observations; extract them "
+        "from the states first (robomimic's dataset_states_to_obs.py)",
+        path.string(), groups[0]);
   Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
   for (const auto& group : groups) data.ids.push_back(group.substr(group.find('/') + 1));
   try {

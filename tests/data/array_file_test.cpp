@@ -5,11 +5,11 @@
 namespace kindred {
 namespace {
 
-using testing::error_of;
-using testing::TempDir;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::error_of;
 using ::testing::HasSubstr;
+using testing::TempDir;
 
 TEST(ArrayFile, GivesBackWhatWasWritten) {
   const TempDir folder;

@@ -96,8 +96,8 @@ TEST_F(BadInput, TruncatedAtEveryLength) {
 
 TEST_F(BadInput, UnknownLayout) {
   const auto path = write_parts(folder_ / "file", {{"states", array<float>({3})}});
-  EXPECT_THAT(format(path), AllOf(HasSubstr("not of a format Kindred knows"),
-                                  HasSubstr("it holds: states")));
+  EXPECT_THAT(format(path),
+              AllOf(HasSubstr("not of a format Kindred knows"), HasSubstr("it holds: states")));
   ReadOptions options;
   options.format = Format::kKindred;
   EXPECT_THAT(format(path, options), HasSubstr("expected a Kindred dataset"));
@@ -125,9 +125,9 @@ TEST_F(BadInput, WrongRank) {
   EXPECT_THAT(with("terminals", array<float>({6, 2})), HasSubstr("'terminals' has shape [6, 2]"));
   EXPECT_THAT(with("observations", array<float>({})), HasSubstr("is a single number"));
   EXPECT_THAT(with("actions", array<float>({})), HasSubstr("of shape []"));
-  EXPECT_THAT(with("actions", array<std::int32_t>({6, 3})),
-              AllOf(HasSubstr("expected one whole number per step"),
-                    HasSubstr("actions = continuous")));
+  EXPECT_THAT(
+      with("actions", array<std::int32_t>({6, 3})),
+      AllOf(HasSubstr("expected one whole number per step"), HasSubstr("actions = continuous")));
 }
 
 TEST_F(BadInput, WrongRowCount) {
@@ -171,14 +171,14 @@ TEST_F(BadInput, WrongType) {
                          create(file, "rewards", half.get(), {6});
                        }),
               HasSubstr("16-bit floats"));
-  EXPECT_THAT(with_raw("rewards",
-                       [](hid_t file) {
-                         const hdf5::Handle space(H5Screate(H5S_NULL));
-                         const hdf5::Handle dataset(H5Dcreate2(file, "rewards", H5T_IEEE_F32LE,
-                                                               space.get(), H5P_DEFAULT,
-                                                               H5P_DEFAULT, H5P_DEFAULT));
-                       }),
-              HasSubstr("expected an array"));
+  EXPECT_THAT(
+      with_raw("rewards",
+               [](hid_t file) {
+                 const hdf5::Handle space(H5Screate(H5S_NULL));
+                 const hdf5::Handle dataset(H5Dcreate2(file, "rewards", H5T_IEEE_F32LE, space.get(),
+                                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+               }),
+      HasSubstr("expected an array"));
 }
 
 TEST_F(BadInput, NotFinite) {
@@ -271,7 +271,48 @@ TEST_F(BadInput, CompressionThatIsNotThere) {
     H5Fflush(file, H5F_SCOPE_GLOBAL);
     H5Zunregister(399);
   });
-  EXPECT_THAT(message, AllOf(HasSubstr("filter 399"), HasSubstr("h5repack")));
+  EXPECT_THAT(message, AllOf(HasSubstr("filter 399"), HasSubstr("gzip")));
+}
+
+/// Replaces the one place where `bytes` begins with `from`.
+void patch(const std::filesystem::path& path, const std::string& from, const std::string& to) {
+  auto bytes = read_bytes(path);
+  const auto at = bytes.find(from);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_EQ(bytes.find(from, at + 1), std::string::npos);
+  write_bytes(path, bytes.replace(at, to.size(), to));
+}
+
+// HDF5 1.10 itself dies of the next two; its older layout, h5py's default, has no checksums.
+
+TEST_F(BadInput, HeaderWithChunksOfAnotherRank) {
+  const auto path = folder_ / "old";
+  {
+    const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const hsize_t chunk[] = {6, 2};
+    const hdf5::Handle creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_chunk(creation.get(), 2, chunk);
+    create(file.get(), "actions", H5T_IEEE_F32LE, {6, 2}, creation.get());
+    create(file.get(), "terminals", H5T_STD_U8LE, {6});
+  }
+  patch(path, {"\x03\x02\x03", 3}, {"\x03\x02\x02", 3});  // version, chunked, extents
+  EXPECT_THAT(format(path), HasSubstr("dataset 'actions' has a damaged header"));
+}
+
+TEST_F(BadInput, HeaderWithAnEndlessEnumeration) {
+  const auto path = folder_ / "old";
+  {
+    const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const hdf5::Handle flag(H5Tenum_create(H5T_STD_I8LE));
+    const std::int8_t no = 0, yes = 1;
+    H5Tenum_insert(flag.get(), "FALSE", &no);
+    H5Tenum_insert(flag.get(), "TRUE", &yes);
+    create(file.get(), "actions", flag.get(), {6});
+    create(file.get(), "terminals", H5T_STD_U8LE, {6});
+  }
+  const std::string version_1_enum = "\x18";
+  patch(path, version_1_enum + std::string("\x02\0\0\x01\0\0\0", 7), version_1_enum + "\xff\xff");
+  EXPECT_THAT(format(path), HasSubstr("dataset 'actions' has a damaged header"));
 }
 
 TEST_F(BadInput, GroupsThatContainThemselves) {

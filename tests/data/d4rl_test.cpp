@@ -126,8 +126,8 @@ TEST_F(D4rl, ReadsChunkedCompressedDatasets) {
     H5Pset_chunk(creation.get(), 2, chunk);
     H5Pset_shuffle(creation.get());
     H5Pset_deflate(creation.get(), 4);
-    const hdf5::Handle rows(H5Dcreate2(id, "observations", H5T_IEEE_F64BE, space.get(),
-                                       H5P_DEFAULT, creation.get(), H5P_DEFAULT));
+    const hdf5::Handle rows(H5Dcreate2(id, "observations", H5T_IEEE_F64BE, space.get(), H5P_DEFAULT,
+                                       creation.get(), H5P_DEFAULT));
     H5Dwrite(rows.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   });
   EXPECT_EQ(expanded(read_trajectories(path).observations), values);

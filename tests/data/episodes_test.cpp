@@ -5,8 +5,8 @@
 namespace kindred {
 namespace {
 
-using testing::error_of;
 using ::testing::ElementsAre;
+using testing::error_of;
 using ::testing::HasSubstr;
 using Flags = std::vector<std::uint8_t>;
 

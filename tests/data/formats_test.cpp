@@ -56,7 +56,9 @@ TEST_P(EveryFormat, LeavesNothingWhenItCannotWrite) {
 std::string parameter_name(const ::testing::TestParamInfo<EveryFormat::ParamType>& info) {
   const auto [format, discrete, interned, bytes] = info.param;
   return fmt::format("{}_{}_{}", name_of(format), discrete ? "discrete" : "continuous",
-                     interned ? "interned" : bytes ? "bytes" : "dense");
+                     interned ? "interned"
+                     : bytes  ? "bytes"
+                              : "dense");
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat,
@@ -84,18 +86,21 @@ TEST(Formats, D4rlCannotHoldAnEndInsideAnEpisode) {
   const TempDir folder;
   auto data = make_trajectories();
   data.terminals = std::vector<std::uint8_t>(static_cast<std::size_t>(data.steps()), 1);
-  EXPECT_THAT(error_of<DataFormatError>([&] {
-                write_trajectories(data, folder / "a", Format::kD4rl);
-              }),
-              HasSubstr("end flag at its step 0"));
+  EXPECT_THAT(
+      error_of<DataFormatError>([&] { write_trajectories(data, folder / "a", Format::kD4rl); }),
+      HasSubstr("end flag at its step 0"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(ReadOptions, AreDescribed) {
   ReadOptions options;
   const auto table = options.describe();
-  from_json(table, {{"format", "minari"}, {"observation-keys", "goal,position"},
-                    {"actions", "discrete"}, {"interning", "never"}, {"keep-partial", false}},
+  from_json(table,
+            {{"format", "minari"},
+             {"observation-keys", "goal,position"},
+             {"actions", "discrete"},
+             {"interning", "never"},
+             {"keep-partial", false}},
             "test");
   EXPECT_EQ(options.format, Format::kMinari);
   EXPECT_THAT(options.observation_keys, ::testing::ElementsAre("goal", "position"));

@@ -1,5 +1,6 @@
 // Damaged files: whatever is in them, reading succeeds or ends in a kindred::Error. A crash, a
-// hang, another exception or a huge allocation fails, and the message names the input.
+// hang, another exception or a huge allocation fails, and the message names the input, which is
+// kept as kindred-fuzz-<number> in the folder for temporary files.
 //
 // The number of inputs can be raised with the environment variable KINDRED_FUZZ_INPUTS.
 #include <sys/mman.h>
@@ -69,9 +70,9 @@ class OldFile {
 
   void put_attribute(const std::string& object, const char* name, std::int64_t value) {
     const hdf5::Handle space(H5Screate(H5S_SCALAR));
-    const hdf5::Handle attribute(H5Acreate_by_name(file_.get(), object.c_str(), name,
-                                                   H5T_STD_I64LE, space.get(), H5P_DEFAULT,
-                                                   H5P_DEFAULT, H5P_DEFAULT));
+    const hdf5::Handle attribute(H5Acreate_by_name(file_.get(), object.c_str(), name, H5T_STD_I64LE,
+                                                   space.get(), H5P_DEFAULT, H5P_DEFAULT,
+                                                   H5P_DEFAULT));
     H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value);
   }
 
@@ -215,8 +216,8 @@ Outcome try_to_read(const std::filesystem::path& path) {
 class Trial {
  public:
   explicit Trial(const TempDir& folder) : folder_(folder), sound_(sound_files(folder)) {
-    report_ = static_cast<Report*>(::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
-                                          MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    report_ = static_cast<Report*>(
+        ::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   }
   ~Trial() { ::munmap(report_, sizeof(Report)); }
 
@@ -240,8 +241,10 @@ class Trial {
 
  private:
   [[noreturn]] void run_child(int first, int count) {
+#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes for itself
     const rlimit memory{kMemory, kMemory};
     ::setrlimit(RLIMIT_AS, &memory);
+#endif
     const auto path = folder_ / "damaged";
     for (int input = first; input < count; ++input) {
       report_->input = input;
@@ -258,10 +261,10 @@ class Trial {
   }
 
   std::string describe(int status) const {
-    std::filesystem::copy(folder_ / "damaged",
-                          std::filesystem::temp_directory_path() /
-                              fmt::format("kindred-fuzz-{}", report_->input),
-                          std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy(
+        folder_ / "damaged",
+        std::filesystem::temp_directory_path() / fmt::format("kindred-fuzz-{}", report_->input),
+        std::filesystem::copy_options::overwrite_existing);
     return fmt::format("input {} (file {}): {}", report_->input,
                        report_->input % static_cast<int>(sound_.size()),
                        WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status)) : "another exception");

@@ -64,9 +64,7 @@ TEST_F(KindredFile, ColumnsOutliveTheFile) {
   const auto data = make_trajectories();
   const auto path = write(data);
   Column<float> rewards;
-  {
-    rewards = read_trajectories(path).rewards;
-  }
+  { rewards = read_trajectories(path).rewards; }
   std::filesystem::remove(path);
   EXPECT_EQ(to_vector(rewards), to_vector(data.rewards));
 }
@@ -81,8 +79,8 @@ TEST_F(KindredFile, ReadsColumnsStoredInAnotherWay) {
     const hdf5::Handle creation(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_chunk(creation.get(), 1, &chunk);
     H5Pset_deflate(creation.get(), 1);
-    const hdf5::Handle rewards(H5Dcreate2(file, "rewards", H5T_IEEE_F64BE, space.get(),
-                                          H5P_DEFAULT, creation.get(), H5P_DEFAULT));
+    const hdf5::Handle rewards(H5Dcreate2(file, "rewards", H5T_IEEE_F64BE, space.get(), H5P_DEFAULT,
+                                          creation.get(), H5P_DEFAULT));
     H5Dwrite(rewards.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.rewards.data());
   });
   expect_same_steps(read_trajectories(path), data);

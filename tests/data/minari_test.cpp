@@ -15,7 +15,8 @@ class Minari : public ::testing::Test {
   void add_episode(int number, std::int64_t steps) {
     const auto name = fmt::format("episode_{}/", number);
     const auto n = static_cast<std::size_t>(steps);
-    parts_[name + "actions"] = array<std::int64_t>({steps}, std::vector<std::int64_t>(n, number % 3));
+    parts_[name + "actions"] =
+        array<std::int64_t>({steps}, std::vector<std::int64_t>(n, number % 3));
     parts_[name + "rewards"] = array<double>({steps}, std::vector<double>(n, number));
     std::vector<std::uint8_t> last(n, 0);
     last.back() = 1;
@@ -146,11 +147,11 @@ TEST_F(Minari, TakesTheNumberOfActionsFromTheMetadata) {
 TEST_F(Minari, NeverReplacesAFolder) {
   const auto data = make_trajectories();
   std::filesystem::create_directories(folder_ / "set");
-  EXPECT_THAT(error_of<IoError>([&] { write_trajectories(data, folder_ / "set", Format::kMinari); }),
-              HasSubstr("remove it or choose another name"));
-  EXPECT_THAT(error_of<IoError>([&] {
-                write_trajectories(data, folder_ / "none" / "set", Format::kMinari);
-              }),
+  EXPECT_THAT(
+      error_of<IoError>([&] { write_trajectories(data, folder_ / "set", Format::kMinari); }),
+      HasSubstr("remove it or choose another name"));
+  EXPECT_THAT(error_of<IoError>(
+                  [&] { write_trajectories(data, folder_ / "none" / "set", Format::kMinari); }),
               HasSubstr("cannot write"));
 }
 

@@ -50,8 +50,7 @@ TEST_F(Robomimic, JoinsTheNamedKeys) {
   EXPECT_EQ(read(options).observations.dim(), 13);
   options.observation_keys = {"wrist"};
   EXPECT_THAT(error_of<InvalidArgument>([&] { read(options); }),
-              AllOf(HasSubstr("unknown observation key 'wrist'"),
-                    HasSubstr("eef, image, object")));
+              AllOf(HasSubstr("unknown observation key 'wrist'"), HasSubstr("eef, image, object")));
 }
 
 TEST_F(Robomimic, TakesLabelsFromMasksThatPartitionTheDemos) {
@@ -96,7 +95,8 @@ TEST_F(Robomimic, SaysWhyItIgnoresMasksOfVariableLengthText) {
 TEST_F(Robomimic, SaysWhatIsMissing) {
   add_demo(0, 2);
   auto whole = parts_;
-  std::erase_if(parts_, [](const auto& part) { return part.first.find("/obs/") != std::string::npos; });
+  std::erase_if(parts_,
+                [](const auto& part) { return part.first.find("/obs/") != std::string::npos; });
   EXPECT_THAT(error_of<DataFormatError>([&] { read(); }),
               AllOf(HasSubstr("'data/demo_0' has no group 'obs'"), HasSubstr("states")));
   parts_ = whole;

@@ -75,8 +75,7 @@ inline Trajectories make_trajectories(const Sample& sample = {}) {
   if (sample.interned) {
     std::vector<std::int32_t> index(count);
     for (auto& row : index) row = static_cast<std::int32_t>(random.below(2));
-    data.observations =
-        Observations::interned(floats(2, sample.dim), sample.dim, std::move(index));
+    data.observations = Observations::interned(floats(2, sample.dim), sample.dim, std::move(index));
   } else if (sample.bytes) {
     std::vector<std::uint8_t> values(static_cast<std::size_t>(steps * sample.dim));
     for (auto& value : values) value = static_cast<std::uint8_t>(random.below(256));
@@ -163,9 +162,8 @@ Part array(std::vector<std::int64_t> shape, std::vector<T> values = {}) {
 }
 
 inline Part flags(std::vector<std::uint8_t> values) {
-  return [values](hdf5::OutputFile& file, const std::string& name) {
-    file.write_flags(name, values);
-  };
+  return
+      [values](hdf5::OutputFile& file, const std::string& name) { file.write_flags(name, values); };
 }
 
 inline Part strings(std::vector<std::string> values) {

@@ -170,8 +170,8 @@ std::vector<int> balls_taken(const Takeball& environment, const Trajectories& da
   return taken;
 }
 
-// Measured with 100,000 episodes: at least 99.6% take their own ball, 0.1% none; 98% reach the
-// goal before the horizon.
+// Measured with 20,000 episodes of each: at least 99.6% take their own ball, at most 0.1% none, and
+// at least 98.1% reach the goal before the horizon.
 void check_success(const Takeball& environment) {
   const auto data = generate(environment, {.per_expert = 5000, .seed = 2});
   const auto taken = balls_taken(environment, data);

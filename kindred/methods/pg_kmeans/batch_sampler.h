@@ -1,4 +1,4 @@
-// Draws the minibatches of a round: for each policy, steps of its own trajectories.
+// Draws minibatches for one policy: steps of its own trajectories.
 #pragma once
 
 #include <cstdint>
@@ -6,40 +6,27 @@
 #include <vector>
 
 #include "kindred/core/random.h"
-#include "kindred/methods/pg_kmeans/learner.h"
+#include "kindred/methods/pg_kmeans/options.h"
 
 namespace kindred::pg_kmeans {
 
-/// One minibatch for every policy of a stack.
-struct Batch {
-  std::int64_t width = 0;
-  std::vector<std::int64_t> steps;  ///< [policies, width]
-  std::vector<float> weights;       ///< [policies, width], each row summing to 1; empty: all equal.
-};
-
 class BatchSampler {
  public:
-  BatchSampler(const Trajectories& data, const Options& options,
-               std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
-               std::int64_t round);
+  /// For the cluster of `slot` under its restart's `labels`, which must have a member.
+  BatchSampler(const Trajectories& data, const Options& options, std::int64_t slot,
+               std::span<const std::int32_t> labels, std::int64_t round);
 
-  /// The next minibatch; valid until the next call.
-  const Batch& next();
+  /// The next minibatch: `batch-steps` steps drawn uniformly, or all steps of
+  /// `batch-trajectories` trajectories. Valid until the next call.
+  std::span<const std::int64_t> next();
 
  private:
-  struct Member {
-    Random random;
-    std::vector<std::int64_t> episodes;
-    std::vector<std::int64_t> ends;  // running sum of the episodes' lengths
-  };
-
-  void draw_steps();
-  void draw_trajectories();
-
   const Trajectories& data_;
   const Options& options_;
-  std::vector<Member> members_;
-  Batch batch_;
+  Random random_;
+  std::vector<std::int64_t> episodes_;
+  std::vector<std::int64_t> ends_;  // running sum of the episodes' lengths
+  std::vector<std::int64_t> steps_;
 };
 
 }  // namespace kindred::pg_kmeans

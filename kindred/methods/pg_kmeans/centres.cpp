@@ -1,5 +1,7 @@
 #include "kindred/methods/pg_kmeans/centres.h"
 
+#include <ATen/ATen.h>
+
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -7,6 +9,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/methods/pg_kmeans/learner.h"
+#include "kindred/methods/pg_kmeans/scoring.h"
 #include "kindred/methods/pg_kmeans/step_counts.h"
 
 namespace kindred::pg_kmeans {
@@ -32,24 +35,18 @@ void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, boo
 
 NetworkCentres::NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor)
     : inputs_(std::move(inputs)), policies_(std::move(policies)), floor_(floor) {
-  inputs_.to(at::kCPU);
   policies_.to(at::kCPU);
 }
 
 Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) const {
   const auto& shape = policies_.architecture();
   require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
-  if (data.observations.is_interned() && data.actions.count() == shape.actions &&
-      shape.discrete) {
-    const StepCodes codes(data, run.threads);
-    const auto rows = inputs_(view_of(data.observations.table(),
-                                      {data.observations.distinct(), data.observations.dim()}));
-    return codes.sum_over_steps(table_log_probs(rows, policies_, floor_), count());
-  }
-  const StepTensors steps(data, at::kCPU);
-  Matrix result(data.episodes(), count());
-  result.values = log_likelihoods(data, steps, inputs_, policies_, floor_);
-  return result;
+  const bool counted = data.observations.is_interned() && shape.discrete &&
+                       data.actions.count() == shape.actions;
+  if (!counted) return log_likelihoods(data, inputs_, policies_, floor_, run.threads);
+  const StepCodes codes(data, run.threads);
+  return codes.sum_over_steps(
+      table_log_probs(data.observations, inputs_, policies_, floor_, run.threads), count());
 }
 
 void NetworkCentres::save(ArrayFileWriter& file) const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
-#include "kindred/methods/pg_kmeans/step_tensors.h"
+#include "kindred/methods/pg_kmeans/policy_inputs.h"
 #include "kindred/nn/policy_stack.h"
 
 namespace kindred::pg_kmeans {

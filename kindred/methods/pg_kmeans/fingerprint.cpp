@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "kindred/methods/pg_kmeans/step_tensors.h"
+#include "kindred/methods/pg_kmeans/policy_inputs.h"
 #include "kindred/nn/kmeans.h"
 
 namespace kindred::pg_kmeans {
@@ -26,18 +26,24 @@ struct NormalEquations {
 
 Matrix policy_fingerprints(const Trajectories& data) {
   const at::NoGradGuard no_grad;
-  const StepTensors steps(data, at::kCPU);
   const auto inputs = PolicyInputs::from(data.observations, true);
   std::vector<NormalEquations> episodes;
   NormalEquations all;
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     const auto begin = data.offsets[i];
-    const auto end = data.offsets[i + 1];
-    auto x = inputs(steps.observations(begin, end)).to(at::kDouble);
-    x = at::cat({x, at::ones({end - begin, 1}, at::kDouble)}, 1);
-    const auto a = steps.actions(begin, end).to(at::kDouble);
-    auto& own = episodes.emplace_back(NormalEquations{
-        x.t().mm(x), x.t().mm(a), static_cast<double>(end - begin)});
+    const auto n = data.length(i);
+    std::vector<float> rows(static_cast<std::size_t>(n * inputs.obs_dim));
+    data.observations.copy(begin, begin + n, rows.data());
+    std::vector<float> seen(static_cast<std::size_t>(n * inputs.count()));
+    inputs.apply(rows, seen);
+    auto x = at::from_blob(seen.data(), {n, inputs.count()}, at::kFloat).to(at::kDouble);
+    x = at::cat({x, at::ones({n, 1}, at::kDouble)}, 1);
+    const auto width = data.actions.dim();
+    const auto a = at::from_blob(const_cast<float*>(data.actions.floats().data()) + begin * width,
+                                 {n, width}, at::kFloat)
+                       .to(at::kDouble);
+    const auto& own = episodes.emplace_back(
+        NormalEquations{x.t().mm(x), x.t().mm(a), static_cast<double>(n)});
     if (!all.xx.defined()) all = {at::zeros_like(own.xx), at::zeros_like(own.xa), 0.0};
     all.xx += own.xx;
     all.xa += own.xa;

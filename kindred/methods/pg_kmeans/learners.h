@@ -1,4 +1,4 @@
-// The three learners behind make_learner.
+// The learners behind make_learner.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,12 @@ namespace kindred::pg_kmeans {
 std::unique_ptr<Learner> make_tabular_learner(const Trajectories& data, const Options& options,
                                               const RunContext& run);
 
-/// Networks; on counts where the data allows it, on minibatches of steps otherwise.
+/// Networks on the CPU, a policy at a time on each core.
 std::unique_ptr<Learner> make_network_learner(const Trajectories& data, const Options& options,
                                               const RunContext& run);
+
+/// Networks through LibTorch, all of them as one stack; for GPUs, works on any device.
+std::unique_ptr<Learner> make_stack_learner(const Trajectories& data, const Options& options,
+                                            const RunContext& run);
 
 }  // namespace kindred::pg_kmeans

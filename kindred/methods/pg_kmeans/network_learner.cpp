@@ -1,12 +1,18 @@
-// Policies as networks. All slots train as one stack; where observations repeat and actions are
-// discrete the gradient is exact and comes from counts, otherwise from minibatches of steps.
+// Policies as networks on the CPU. Where observations repeat and actions are discrete the gradient
+// is exact and comes from counts, otherwise from minibatches of steps. Each core trains one policy
+// at a time; a policy's round stays in its cache.
+#include <atomic>
+#include <mutex>
 #include <optional>
 
+#include "kindred/core/parallel.h"
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/centres.h"
 #include "kindred/methods/pg_kmeans/learners.h"
+#include "kindred/methods/pg_kmeans/plateau.h"
+#include "kindred/methods/pg_kmeans/scoring.h"
 #include "kindred/methods/pg_kmeans/step_counts.h"
-#include "kindred/methods/pg_kmeans/training.h"
+#include "kindred/nn/cpu_policy.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -16,39 +22,50 @@ class NetworkLearner final : public Learner {
   NetworkLearner(const Trajectories& data, const Options& options, const RunContext& run)
       : data_(data),
         options_(options),
-        device_(run.device),
+        run_(run),
         inputs_(PolicyInputs::from(data.observations, options.standardize == Standardize::kOn)),
         policies_(architecture_for(data, inputs_, options.hidden, options.hidden_layers),
                   options.restarts * options.k),
-        steps_(data, device_) {
+        adam_{.learning_rate = options.learning_rate,
+              .max_gradient_norm = options.max_gradient_norm} {
     for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
-    policies_.to(device_);
-    inputs_.to(device_);
     if (data.observations.is_interned() && data.actions.is_discrete()) {
       codes_.emplace(data, run.threads);
-      const auto table = view_of(data.observations.table(),
-                                 {data.observations.distinct(), data.observations.dim()});
-      table_ = inputs_(table.to(device_));
+      table_.resize(static_cast<std::size_t>(data.observations.distinct() * inputs_.count()));
+      inputs_.apply(data.observations.table().span(), table_);
     }
   }
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
-    auto stack = policies_.select(slots);
-    StackedAdam optimiser(stack.parameters(), adam_options(options_));
-    if (codes_) fit_on_counts(stack, optimiser, slots, labels);
-    else fit_on_batches(stack, optimiser, slots, labels, round);
-    policies_.assign(slots, stack);
+      const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
+    std::atomic<std::int64_t> done{0};
+    const auto n = static_cast<std::int64_t>(slots.size());
+    parallel_chunks(n, 1, run_.threads, [&](std::int64_t begin, std::int64_t end) {
+      CpuPolicy policy(policies_.architecture());
+      for (auto i = begin; i < end; ++i) {
+        const auto slot = slots[static_cast<std::size_t>(i)];
+        policy.load(policies_, slot);
+        if (codes_) {
+          fit_on_counts(policy, std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
+                                                          static_cast<std::size_t>(codes_->codes())));
+        } else {
+          BatchSampler sampler(data_, options_, slot, labels(slot / options_.k), round);
+          fit_on_batches(policy, sampler);
+        }
+        policy.store(policies_, slot);
+        report_training(static_cast<double>(++done) / static_cast<double>(n));
+      }
+    });
   }
 
   Matrix score(std::span<const std::int64_t> slots) const override {
     const auto stack = policies_.select(slots);
-    if (codes_)
-      return codes_->sum_over_steps(table_log_probs(table_, stack, options_.log_prob_floor),
-                                    stack.size());
-    Matrix result(data_.episodes(), stack.size());
-    result.values = log_likelihoods(data_, steps_, inputs_, stack, options_.log_prob_floor);
-    return result;
+    if (!codes_)
+      return log_likelihoods(data_, inputs_, stack, options_.log_prob_floor, run_.threads);
+    return codes_->sum_over_steps(table_log_probs(data_.observations, inputs_, stack,
+                                                  options_.log_prob_floor, run_.threads),
+                                  stack.size());
   }
 
   void reinitialise(std::int64_t slot, std::int64_t round) override {
@@ -62,55 +79,58 @@ class NetworkLearner final : public Learner {
   }
 
   void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
-  void load(const ArrayFileReader& file) override {
-    policies_ = load_stack("learner", file);
-    policies_.to(device_);
-  }
+  void load(const ArrayFileReader& file) override { policies_ = load_stack("learner", file); }
 
  private:
-  void fit_on_counts(const PolicyStack& stack, StackedAdam& optimiser,
-                     std::span<const std::int64_t> slots, const LabelsOfRestart& labels) {
-    const auto counts = codes_->count(slots, options_.k, labels);
-    auto weights = at::tensor(counts, at::kDouble)
-                       .view({stack.size(), codes_->distinct(), codes_->actions()});
-    weights = (weights / weights.sum({1, 2}, true)).to(at::kFloat).to(device_);
-    train_until_plateau(optimiser, options_, [&] {
-      return -(weights * stack.all_log_probs(table_)).sum({1, 2});  // [slots]
-    });
+  void fit_on_counts(CpuPolicy& policy, std::span<const double> counts) const {
+    double total = 0.0;
+    for (const double count : counts) total += count;
+    std::vector<float> weights;
+    for (const double count : counts) weights.push_back(static_cast<float>(count / total));
+    Plateau plateau(options_);
+    while (!plateau.reached(policy.train_on_weights(table_, weights, adam_))) {
+    }
   }
 
-  void fit_on_batches(const PolicyStack& stack, StackedAdam& optimiser,
-                      std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
-                      std::int64_t round) {
-    BatchSampler sampler(data_, options_, slots, labels, round);
-    train_until_plateau(optimiser, options_, [&] {
-      const auto& batch = sampler.next();
-      const auto steps = at::from_blob(const_cast<std::int64_t*>(batch.steps.data()),
-                                          {stack.size() * batch.width}, at::kLong)
-                             .to(device_);
-      const auto inputs = inputs_(steps_.observations(steps));
-      auto actions = steps_.actions(steps);
-      actions = actions.view(actions.dim() == 1
-                                 ? std::vector<std::int64_t>{stack.size(), batch.width}
-                                 : std::vector<std::int64_t>{stack.size(), batch.width, -1});
-      const auto log_probs =
-          stack.log_probs(inputs.view({stack.size(), batch.width, -1}), actions);
-      if (batch.weights.empty()) return -log_probs.mean(1);
-      const auto weights = at::from_blob(const_cast<float*>(batch.weights.data()),
-                                            {stack.size(), batch.width}, at::kFloat)
-                               .to(device_);
-      return -(weights * log_probs).sum(1);
-    });
+  void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
+    const bool discrete = data_.actions.is_discrete();
+    const auto width = discrete ? data_.actions.count() : data_.actions.dim();
+    std::vector<float> seen, actions, weights;
+    for (Plateau plateau(options_);;) {
+      const auto steps = sampler.next();
+      seen.resize(steps.size() * inputs_.columns.size());
+      inputs_.gather(data_.observations, steps, seen);
+      const float share = 1.0F / static_cast<float>(steps.size());
+      actions.assign(steps.size() * static_cast<std::size_t>(width), 0.0F);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        float* row = actions.data() + i * static_cast<std::size_t>(width);
+        if (discrete) row[data_.actions.ints()[steps[i]]] = share;
+        else std::copy_n(data_.actions.floats().data() + steps[i] * width, width, row);
+      }
+      weights.assign(steps.size(), share);
+      const double loss = discrete ? policy.train_on_weights(seen, actions, adam_)
+                                   : policy.train_on_actions(seen, actions, weights, adam_);
+      if (plateau.reached(loss)) return;
+    }
+  }
+
+  void report_training(double fraction) {
+    const std::lock_guard lock(reporting_);
+    Progress progress;
+    progress.stage = "training";
+    progress.fraction = fraction;
+    run_.report(progress);
   }
 
   const Trajectories& data_;
   Options options_;
-  at::Device device_;
+  RunContext run_;
+  std::mutex reporting_;
   PolicyInputs inputs_;
   PolicyStack policies_;  // [restarts × k]
-  StepTensors steps_;
+  AdamOptions adam_;
   std::optional<StepCodes> codes_;
-  at::Tensor table_;  // [distinct, inputs], with codes_
+  std::vector<float> table_;  // [distinct, inputs], with codes_
 };
 
 }  // namespace
@@ -122,8 +142,9 @@ std::unique_ptr<Learner> make_network_learner(const Trajectories& data, const Op
 
 std::unique_ptr<Learner> make_learner(const Trajectories& data, const Options& options,
                                       const RunContext& run) {
-  return options.policy == PolicyKind::kTabular ? make_tabular_learner(data, options, run)
-                                                : make_network_learner(data, options, run);
+  if (options.policy == PolicyKind::kTabular) return make_tabular_learner(data, options, run);
+  return run.device == "cpu" ? make_network_learner(data, options, run)
+                             : make_stack_learner(data, options, run);
 }
 
 }  // namespace kindred::pg_kmeans

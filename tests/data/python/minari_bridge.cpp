@@ -13,8 +13,7 @@ int main(int count, char** arguments) {
   try {
     if (command == "write" && count == 4) {
       const bool discrete = std::string(arguments[3]) == "discrete";
-      write_trajectories(make_trajectories({.discrete = discrete}), arguments[2],
-                         Format::kMinari);
+      write_trajectories(make_trajectories({.discrete = discrete}), arguments[2], Format::kMinari);
     }
     const auto data = read_trajectories(arguments[2]);
     const auto rows = expanded(data.observations);
@@ -27,7 +26,8 @@ int main(int count, char** arguments) {
                                 {"discrete", data.actions.is_discrete()},
                                 {"actions", data.actions.is_discrete() ? data.actions.count()
                                                                        : data.actions.dim()},
-                                {"action_sum", sum(data.actions.ints()) + sum(data.actions.floats())},
+                                {"action_sum",
+                                 sum(data.actions.ints()) + sum(data.actions.floats())},
                                 {"reward_sum", sum(data.rewards)},
                                 {"terminals", to_vector(data.terminals)},
                                 {"timeouts", to_vector(data.timeouts)},

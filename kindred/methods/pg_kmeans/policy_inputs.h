@@ -1,0 +1,40 @@
+// How a policy network sees an observation: which numbers reach it, and how they are scaled.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kindred/data/array_file.h"
+#include "kindred/data/trajectories.h"
+#include "kindred/nn/policy_stack.h"
+
+namespace kindred::pg_kmeans {
+
+struct PolicyInputs {
+  std::int64_t obs_dim = 0;
+  std::vector<std::int64_t> columns;  ///< [inputs]
+  std::vector<float> mean;            ///< [inputs]
+  std::vector<float> scale;           ///< [inputs]: one over the deviation.
+
+  /// Leaves out columns that are zero throughout (they would never receive a gradient); with
+  /// `standardize` also those that never vary, and scales the others by mean and deviation.
+  static PolicyInputs from(const Observations& observations, bool standardize);
+
+  std::int64_t count() const { return static_cast<std::int64_t>(columns.size()); }
+
+  /// Observation rows [n, obs_dim] → out [n, inputs].
+  void apply(std::span<const float> rows, std::span<float> out) const;
+  /// The given steps of a dataset → out [steps, inputs].
+  void gather(const Observations& observations, std::span<const std::int64_t> steps,
+              std::span<float> out) const;
+
+  void save(ArrayFileWriter& file) const;
+  static PolicyInputs load(const ArrayFileReader& file);
+};
+
+/// The architecture that fits `data` through `inputs`.
+PolicyArchitecture architecture_for(const Trajectories& data, const PolicyInputs& inputs,
+                                    std::int64_t hidden, std::int64_t layers);
+
+}  // namespace kindred::pg_kmeans

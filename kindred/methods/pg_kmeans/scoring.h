@@ -1,0 +1,23 @@
+// The E-step of network policies on the CPU: log-likelihoods, streamed over blocks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/pg_kmeans/policy_inputs.h"
+#include "kindred/nn/policy_stack.h"
+
+namespace kindred::pg_kmeans {
+
+/// Log-likelihood of every trajectory under each policy, each step's at least `floor`:
+/// [episodes, stack.size()]. Memory is bounded by a block of steps per thread.
+Matrix log_likelihoods(const Trajectories& data, const PolicyInputs& inputs,
+                       const PolicyStack& stack, double floor, int threads);
+
+/// Log-probabilities of all actions in each row of the observation table, at least `floor`:
+/// [distinct × actions, stack.size()]. Interned observations and discrete actions only.
+std::vector<double> table_log_probs(const Observations& observations, const PolicyInputs& inputs,
+                                    const PolicyStack& stack, double floor, int threads);
+
+}  // namespace kindred::pg_kmeans

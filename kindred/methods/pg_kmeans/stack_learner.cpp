@@ -1,0 +1,196 @@
+// Policies as networks through LibTorch: all slots train as one stack, so that a step of every
+// restart and cluster is a handful of batched products. The data lives on the device.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kindred/methods/pg_kmeans/batch_sampler.h"
+#include "kindred/methods/pg_kmeans/centres.h"
+#include "kindred/methods/pg_kmeans/learners.h"
+#include "kindred/methods/pg_kmeans/plateau.h"
+#include "kindred/methods/pg_kmeans/step_counts.h"
+#include "kindred/nn/stacked_adam.h"
+
+namespace kindred::pg_kmeans {
+namespace {
+
+/// A tensor over memory that outlives it.
+template <class T>
+at::Tensor view_of(std::span<const T> values, std::vector<std::int64_t> shape) {
+  return at::from_blob(const_cast<T*>(values.data()), shape, c10::CppTypeToScalarType<T>::value);
+}
+
+class StackLearner final : public Learner {
+ public:
+  StackLearner(const Trajectories& data, const Options& options, const RunContext& run)
+      : data_(data),
+        options_(options),
+        device_(run.device),
+        inputs_(PolicyInputs::from(data.observations, options.standardize == Standardize::kOn)),
+        policies_(architecture_for(data, inputs_, options.hidden, options.hidden_layers),
+                  options.restarts * options.k) {
+    for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
+    policies_.to(device_);
+    if (data.observations.is_interned()) {
+      seen_ = observed(0, data.observations.distinct());
+      if (data.actions.is_discrete()) codes_.emplace(data, run.threads);
+      else row_of_step_ = view_of(data.observations.index().span(), {data.steps()})
+                              .to(device_, at::kLong);
+    } else {
+      seen_ = observed(0, data.steps());
+    }
+    actions_ = data.actions.is_discrete()
+                   ? view_of(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
+                   : view_of(data.actions.floats().span(), {data.steps(), data.actions.dim()})
+                         .to(device_);
+  }
+
+  void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
+           std::int64_t round) override {
+    auto stack = policies_.select(slots);
+    StackedAdam optimiser(stack.parameters(),
+                          {.learning_rate = options_.learning_rate,
+                           .max_gradient_norm = options_.max_gradient_norm});
+    if (codes_) {
+      const auto weights = count_weights(slots, labels);
+      train(optimiser, [&] { return -(weights * stack.all_log_probs(seen_)).sum({1, 2}); });
+    } else {
+      std::vector<BatchSampler> samplers;
+      for (const auto slot : slots)
+        samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
+      train(optimiser, [&] { return batch_losses(stack, samplers); });
+    }
+    policies_.assign(slots, stack);
+  }
+
+  Matrix score(std::span<const std::int64_t> slots) const override {
+    const at::NoGradGuard no_grad;
+    const auto stack = policies_.select(slots);
+    if (codes_) {
+      const auto table = floored(stack.all_log_probs(seen_)).permute({1, 2, 0}).to(at::kDouble);
+      const auto host = table.contiguous().cpu();
+      return codes_->sum_over_steps({host.data_ptr<double>(), static_cast<std::size_t>(host.numel())},
+                                    stack.size());
+    }
+    Matrix result(data_.episodes(), stack.size());
+    std::int64_t episode = 0;
+    constexpr std::int64_t kBlock = 32768;
+    for (std::int64_t begin = 0; begin < data_.steps(); begin += kBlock) {
+      const auto end = std::min(begin + kBlock, data_.steps());
+      const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
+      const auto host = floored(stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end)))
+                            .t().contiguous().cpu();
+      const float* value = host.data_ptr<float>();
+      for (auto t = begin; t < end; ++t) {
+        while (t >= data_.offsets[episode + 1]) ++episode;
+        for (std::int64_t s = 0; s < stack.size(); ++s)
+          result(episode, s) += static_cast<double>(*value++);
+      }
+    }
+    return result;
+  }
+
+  void reinitialise(std::int64_t slot, std::int64_t round) override {
+    policies_.initialise(slot, Random(static_cast<std::uint64_t>(options_.seed), "policy",
+                                      static_cast<std::uint64_t>(round << 32 | slot)));
+  }
+
+  std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const override {
+    return std::make_shared<NetworkCentres>(inputs_, policies_.select(slots),
+                                            options_.log_prob_floor);
+  }
+
+  void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
+  void load(const ArrayFileReader& file) override {
+    policies_ = load_stack("learner", file);
+    policies_.to(device_);
+  }
+
+ private:
+  /// Rows of the table, or of all steps, as the networks see them, on the device.
+  at::Tensor observed(std::int64_t begin, std::int64_t end) const {
+    const auto& observations = data_.observations;
+    std::vector<float> rows(static_cast<std::size_t>((end - begin) * observations.dim()));
+    if (observations.is_interned()) std::ranges::copy(observations.table(), rows.begin());
+    else observations.copy(begin, end, rows.data());
+    std::vector<float> seen(static_cast<std::size_t>((end - begin) * inputs_.count()));
+    inputs_.apply(rows, seen);
+    return view_of(std::span<const float>(seen), {end - begin, inputs_.count()}).clone().to(device_);
+  }
+
+  at::Tensor inputs_of(const at::Tensor& steps) const {
+    return seen_.index_select(
+        0, row_of_step_.defined() ? row_of_step_.index_select(0, steps) : steps);
+  }
+
+  at::Tensor floored(const at::Tensor& log_probs) const {
+    return std::isfinite(options_.log_prob_floor) ? log_probs.clamp_min(options_.log_prob_floor)
+                                                  : log_probs;
+  }
+
+  at::Tensor count_weights(std::span<const std::int64_t> slots,
+                           const LabelsOfRestart& labels) const {
+    const auto counts = codes_->count(slots, options_.k, labels);
+    const auto weights = view_of(std::span<const double>(counts),
+                                 {static_cast<std::int64_t>(slots.size()), codes_->distinct(),
+                                  codes_->actions()});
+    return (weights / weights.sum({1, 2}, true)).to(device_, at::kFloat);
+  }
+
+  /// The loss of every policy on its own next minibatch; shorter ones are padded at no weight.
+  at::Tensor batch_losses(const PolicyStack& stack, std::vector<BatchSampler>& samplers) const {
+    std::vector<std::span<const std::int64_t>> drawn;
+    std::size_t width = 0;
+    for (auto& sampler : samplers) {
+      drawn.push_back(sampler.next());
+      width = std::max(width, drawn.back().size());
+    }
+    std::vector<std::int64_t> steps(drawn.size() * width, 0);
+    std::vector<float> weights(steps.size(), 0.0F);
+    for (std::size_t s = 0; s < drawn.size(); ++s) {
+      std::ranges::copy(drawn[s], steps.begin() + static_cast<std::ptrdiff_t>(s * width));
+      std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(s * width), drawn[s].size(),
+                  1.0F / static_cast<float>(drawn[s].size()));
+    }
+    const auto rows = static_cast<std::int64_t>(drawn.size());
+    const auto columns = static_cast<std::int64_t>(width);
+    const auto step = view_of(std::span<const std::int64_t>(steps), {rows * columns}).to(device_);
+    auto shape = std::vector<std::int64_t>{rows, columns};
+    if (!data_.actions.is_discrete()) shape.push_back(data_.actions.dim());
+    const auto log_probs = stack.log_probs(inputs_of(step).view({rows, columns, inputs_.count()}),
+                                           actions_.index_select(0, step).view(shape));
+    const auto weight = view_of(std::span<const float>(weights), {rows, columns}).to(device_);
+    return -(weight * log_probs).sum(1);
+  }
+
+  /// Steps until the mean loss of the stack stops falling.
+  template <class Losses>
+  void train(StackedAdam& optimiser, const Losses& losses) const {
+    for (Plateau plateau(options_);;) {
+      const auto loss = losses();
+      optimiser.step(loss.sum());
+      if (plateau.reached(loss.detach().mean().template item<double>())) return;
+    }
+  }
+
+  const Trajectories& data_;
+  Options options_;
+  at::Device device_;
+  PolicyInputs inputs_;
+  PolicyStack policies_;  // [restarts × k]
+  std::optional<StepCodes> codes_;
+  at::Tensor seen_;         // [distinct or steps, inputs]
+  at::Tensor row_of_step_;  // [steps] into seen_; undefined when seen_ holds every step
+  at::Tensor actions_;      // [steps] or [steps, act_dim]
+};
+
+}  // namespace
+
+std::unique_ptr<Learner> make_stack_learner(const Trajectories& data, const Options& options,
+                                            const RunContext& run) {
+  return std::make_unique<StackLearner>(data, options, run);
+}
+
+}  // namespace kindred::pg_kmeans

@@ -1,0 +1,47 @@
+// One policy of a stack on one CPU core: forward, backward and Adam over buffers that are reused, so
+// that a whole round of training stays in cache. Several cores train several policies; nothing is
+// shared, so the result does not depend on how many there are. LibTorch's own path (PolicyStack
+// with StackedAdam) computes the same and serves GPUs; a parity test holds the two together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kindred/nn/policy_stack.h"
+#include "kindred/nn/stacked_adam.h"
+
+namespace kindred {
+
+class CpuPolicy {
+ public:
+  explicit CpuPolicy(const PolicyArchitecture& architecture);
+  ~CpuPolicy();
+  CpuPolicy(const CpuPolicy&) = delete;
+  CpuPolicy& operator=(const CpuPolicy&) = delete;
+
+  /// Takes over policy `index` of a stack on the CPU, and forgets Adam's averages.
+  void load(const PolicyStack& stack, std::int64_t index);
+  /// Writes the parameters back.
+  void store(PolicyStack& stack, std::int64_t index) const;
+
+  /// Log-probabilities of all actions: inputs [batch, inputs] → out [batch, actions]. Discrete only.
+  void all_log_probs(std::span<const float> inputs, std::span<float> out);
+  /// Log-density of continuous actions [batch, actions] → out [batch]. Continuous only.
+  void log_densities(std::span<const float> inputs, std::span<const float> actions,
+                     std::span<float> out);
+
+  /// One step of Adam on -Σ weights · log π over all actions, weights [batch, actions]; discrete
+  /// only. Returns the loss before the step.
+  double train_on_weights(std::span<const float> inputs, std::span<const float> weights,
+                          const AdamOptions& options);
+  /// One step of Adam on -Σ weights · log π(actions), weights [batch]; continuous only.
+  double train_on_actions(std::span<const float> inputs, std::span<const float> actions,
+                          std::span<const float> weights, const AdamOptions& options);
+
+ private:
+  struct Buffers;
+  std::unique_ptr<Buffers> buffers_;
+};
+
+}  // namespace kindred

@@ -1,0 +1,28 @@
+// A single-threaded matrix product for the small, cache-resident shapes of policy networks.
+//
+// Why not BLAS: Debian's OpenBLAS does not know recent processors and falls back to kernels from
+// 2004 on them, and its threads fight with ours. See docs/decisions/0003-cpu-kernels.md.
+#pragma once
+
+#include <cstdint>
+
+namespace kindred {
+
+/// Widths of matrices are padded to this many floats.
+inline constexpr std::int64_t kLane = 16;
+
+constexpr std::int64_t padded(std::int64_t width) { return (width + kLane - 1) / kLane * kLane; }
+
+/// An operand read as A(i, j) = data[i * row_stride + j * column_stride].
+struct StridedMatrix {
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+};
+
+/// C = A · B, or C += A · B when `accumulate`. A is [m, k]; B is [k, n] and C is [m, n], both
+/// row-major and dense; n must be a multiple of kLane.
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b, float* c,
+          bool accumulate);
+
+}  // namespace kindred
