@@ -89,6 +89,7 @@ struct ClusterCommand {
     require_device(device);
     const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     const Trajectories data = dataset.load();
+    configured->check(data);
     if (output.empty()) output = fs::path(dataset.data).stem().string() + "-" + method + "-run";
     const RunFolder folder(output);
     if (resume && fs::exists(folder.record())) {

@@ -65,7 +65,7 @@ Trajectories DatasetOptions::load() const {
 
 Json describe_dataset(const Trajectories& data, const std::string& path) {
   Json json = {{"path", path},
-               {"format", data.provenance.value("format", "")},
+               {"format", name_of(recognise(path))},
                {"episodes", data.episodes()},
                {"steps", data.steps()},
                {"obs_dim", data.observations.dim()},

@@ -54,7 +54,6 @@ struct GenerateCommand {
 
     Json json = describe_dataset(data, output);
     json["environment"] = info.name;
-    json["format"] = format;
     json["seed"] = generate.seed;
     json["ceiling"] = ceiling ? Json(*ceiling) : Json(nullptr);
     json["seconds"] = seconds;

@@ -17,6 +17,7 @@ template <class Options, Clustering (*Fit)(const Trajectories&, const Options&, 
 class Configured final : public ConfiguredMethod {
  public:
   OptionTable describe() override { return options_.describe(); }
+  void check(const Trajectories& data) const override { resolve(options_, data); }
   Clustering fit(const Trajectories& data, const RunContext& run) override {
     return Fit(data, options_, run);
   }

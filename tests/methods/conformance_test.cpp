@@ -147,8 +147,8 @@ std::vector<std::string> method_names() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, MethodConformance, ::testing::ValuesIn(method_names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& method) {
+                           std::string name = method.param;
                            std::erase(name, '-');
                            return name;
                          });

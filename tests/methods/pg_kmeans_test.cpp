@@ -7,6 +7,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "synthetic.h"
 
@@ -109,6 +110,50 @@ TEST(PgKmeans, DiscreteActionsWithObservationsThatDoNotRepeat) {
   const auto interned = result.centres->score(grid, {});
   for (std::size_t i = 0; i < dense.values.size(); ++i)
     ASSERT_NEAR(dense.values[i], interned.values[i], 1e-3);
+}
+
+/// The fused kernel and LibTorch's stack are two ways to the same policies.
+TEST(PgKmeans, FusedAndStackedLearnersAgree) {
+  const auto grid = gridworld("diagonal", 60);
+  const auto control = linear_control({.episodes = 12, .length = 20});
+  for (const auto* data : {&grid, &control}) {
+    Options options;
+    options.k = 2;
+    options.restarts = 1;
+    options.hidden = 24;
+    options.max_steps = 40;
+    options.plateau_steps = 100;  // the stack stops as one, the fused kernel policy by policy
+    options.log_prob_floor = Options::kNoFloor;
+    options = resolve(options, *data);
+    std::vector<std::int32_t> labels;
+    for (std::int64_t i = 0; i < data->episodes(); ++i)
+      labels.push_back(static_cast<std::int32_t>(i % 2));
+    const std::vector<std::int64_t> slots = {0, 1};
+    const auto trained = [&](auto make) {
+      const auto learner = make(*data, options, RunContext{});
+      learner->fit(slots, [&](std::int64_t) { return std::span<const std::int32_t>(labels); }, 1);
+      return learner->score(slots);
+    };
+    const auto fused = trained(make_network_learner);
+    const auto stacked = trained(make_stack_learner);
+    for (std::size_t i = 0; i < fused.values.size(); ++i)
+      ASSERT_NEAR(fused.values[i], stacked.values[i], 0.02 * (1.0 + std::abs(stacked.values[i])))
+          << (data == &grid ? "on counts" : "on batches");
+  }
+}
+
+TEST(PgKmeans, NumberOfThreadsDoesNotChangeTheResult) {
+  const auto data = linear_control({.episodes = 20});
+  Options options;
+  options.k = 3;
+  options.hidden = 16;
+  options.max_steps = 30;
+  options.max_rounds = 3;
+  RunContext one;
+  one.threads = 1;
+  RunContext three;
+  three.threads = 3;
+  EXPECT_EQ(fit(data, options, one).scores.values, fit(data, options, three).scores.values);
 }
 
 TEST(PgKmeans, MergingReportsTheObjectiveBeforeAndAfter) {

@@ -16,7 +16,7 @@
 namespace kindred::pg_kmeans {
 namespace {
 
-/// A tensor over memory that outlives it.
+/// A tensor over memory that must outlive it: what autograd may keep has to be copied.
 template <class T>
 at::Tensor view_of(std::span<const T> values, std::vector<std::int64_t> shape) {
   return at::from_blob(const_cast<T*>(values.data()), shape, c10::CppTypeToScalarType<T>::value);
@@ -156,12 +156,14 @@ class StackLearner final : public Learner {
     }
     const auto rows = static_cast<std::int64_t>(drawn.size());
     const auto columns = static_cast<std::int64_t>(width);
-    const auto step = view_of(std::span<const std::int64_t>(steps), {rows * columns}).to(device_);
+    const auto step =
+        view_of(std::span<const std::int64_t>(steps), {rows * columns}).clone().to(device_);
     auto shape = std::vector<std::int64_t>{rows, columns};
     if (!data_.actions.is_discrete()) shape.push_back(data_.actions.dim());
     const auto log_probs = stack.log_probs(inputs_of(step).view({rows, columns, inputs_.count()}),
                                            actions_.index_select(0, step).view(shape));
-    const auto weight = view_of(std::span<const float>(weights), {rows, columns}).to(device_);
+    const auto weight =
+        view_of(std::span<const float>(weights), {rows, columns}).clone().to(device_);
     return -(weight * log_probs).sum(1);
   }
 

@@ -8,11 +8,9 @@
 namespace kindred::return_kmeans {
 namespace {
 
-std::vector<double> returns_of(const Trajectories& data) {
-  auto returns = episode_returns(data);
-  if (returns.empty())
+void require_rewards(const Trajectories& data) {
+  if (data.rewards.empty())
     throw InvalidArgument("return-kmeans needs rewards, and this data has none; try pg-kmeans");
-  return returns;
 }
 
 /// k mean returns.
@@ -22,7 +20,8 @@ class ReturnCentres final : public Centres {
 
   std::int64_t count() const override { return static_cast<std::int64_t>(means_.size()); }
   Matrix score(const Trajectories& data, const RunContext&) const override {
-    const auto returns = returns_of(data);
+    require_rewards(data);
+    const auto returns = episode_returns(data);
     Matrix scores(data.episodes(), count());
     for (std::int64_t i = 0; i < scores.rows; ++i)
       for (std::int64_t c = 0; c < scores.columns; ++c) {
@@ -48,14 +47,19 @@ OptionTable Options::describe() {
   };
 }
 
-Clustering fit(const Trajectories& data, const Options& options, const RunContext& run) {
+Options resolve(Options options, const Trajectories& data) {
+  if (options.merge_to == 0) options.merge_to = options.k;
+  if (options.merge_to > data.episodes())
+    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k",
+                          options.merge_to, data.episodes());
+  require_rewards(data);
+  return options;
+}
+
+Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const auto start = std::chrono::steady_clock::now();
-  const auto returns = returns_of(data);
-  const auto k = options.merge_to > 0 ? options.merge_to : options.k;
-  if (k > data.episodes())
-    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k", k,
-                          data.episodes());
-  auto optimum = kmeans_1d(returns, k);
+  const Options options = resolve(requested, data);
+  auto optimum = kmeans_1d(episode_returns(data), options.merge_to);
 
   Clustering result;
   result.method = "return-kmeans";

@@ -18,7 +18,11 @@ struct Options {
   OptionTable describe();
 };
 
-/// Throws InvalidArgument when the data has no rewards or fewer than k episodes.
+/// The options as they will be used on `data`. Throws InvalidArgument when the data has no rewards
+/// or fewer than k episodes.
+Options resolve(Options options, const Trajectories& data);
+
+/// Throws as resolve does.
 Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
 
 std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);

@@ -1,0 +1,54 @@
+#include "kindred/nn/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kindred/core/random.h"
+
+namespace kindred {
+namespace {
+
+std::vector<float> random_values(std::int64_t n, std::uint64_t seed) {
+  Random random(seed, "gemm");
+  std::vector<float> values(static_cast<std::size_t>(n));
+  for (auto& x : values) x = static_cast<float>(random.normal());
+  return values;
+}
+
+/// Every row remainder, one and several lanes, depths beyond one pass, both operand layouts.
+TEST(Gemm, MatchesTheDefinition) {
+  for (const std::int64_t m : {1, 2, 3, 4, 5, 6, 7, 13, 48})
+    for (const std::int64_t n : {16, 32, 48, 128})
+      for (const std::int64_t k : {1, 17, 256, 300})
+        for (const bool transposed : {false, true})
+          for (const bool accumulate : {false, true}) {
+            const auto a = random_values(m * k, 1);
+            const auto b = random_values(k * n, 2);
+            const auto start = random_values(m * n, 3);
+            auto c = start;
+            const StridedMatrix strided =
+                transposed ? StridedMatrix{a.data(), 1, m} : StridedMatrix{a.data(), k, 1};
+            gemm(m, n, k, strided, b.data(), c.data(), accumulate);
+            for (std::int64_t i = 0; i < m; ++i)
+              for (std::int64_t j = 0; j < n; ++j) {
+                const auto at = static_cast<std::size_t>(i * n + j);
+                double expected = accumulate ? static_cast<double>(start[at]) : 0.0;
+                for (std::int64_t p = 0; p < k; ++p)
+                  expected += static_cast<double>(
+                                  a[static_cast<std::size_t>(transposed ? p * m + i : i * k + p)]) *
+                              static_cast<double>(b[static_cast<std::size_t>(p * n + j)]);
+                ASSERT_NEAR(static_cast<double>(c[at]), expected, 2e-4)
+                    << m << "x" << n << "x" << k << " at " << i << "," << j;
+              }
+          }
+}
+
+TEST(Gemm, PadsToWholeLanes) {
+  EXPECT_EQ(padded(1), 16);
+  EXPECT_EQ(padded(16), 16);
+  EXPECT_EQ(padded(17), 32);
+}
+
+}  // namespace
+}  // namespace kindred
