@@ -23,7 +23,7 @@ std::size_t terminal_width() {
 std::string duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds + 0.5);
   if (whole < 60) return fmt::format("{} s", whole);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02} min", whole / 60, whole % 60);
 }
 
 /// Ten cells of a bar.
@@ -32,9 +32,28 @@ std::string bar(double fraction) {
   return std::string(full, '#') + std::string(10 - full, '.');
 }
 
+/// "950", "20k", "3M": sizes of clusters in few columns.
+std::string short_count(std::int64_t n) {
+  if (n < 10000) return std::to_string(n);
+  if (n < 10000000) return fmt::format("{}k", n / 1000);
+  return fmt::format("{}M", n / 1000000);
+}
+
+/// As many sizes as fit into `width` columns.
+std::string sizes_within(const std::vector<std::int64_t>& sizes, std::size_t width) {
+  std::string text = " sizes";
+  for (const auto size : sizes) {
+    const auto next = " " + short_count(size);
+    if (text.size() + next.size() + 2 > width) return text + " …";
+    text += next;
+  }
+  return text;
+}
+
 }  // namespace
 
-ProgressBar::ProgressBar() : terminal_(::isatty(STDERR_FILENO) != 0) {}
+ProgressBar::ProgressBar()
+    : terminal_(::isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
 
 ProgressBar::~ProgressBar() { clear(); }
 
@@ -44,26 +63,21 @@ void ProgressBar::clear() {
 
 void ProgressBar::show(const Progress& progress) {
   if (!terminal_) return;
-  if (progress.stage == "training") {  // within a round: what the last round said still holds
-    last_.fraction = progress.fraction;
-    last_.seconds = progress.seconds;
-  } else {
-    last_ = progress;
-    last_.fraction = 0.0;
-  }
-  std::string line = fmt::format("round {} [{}]", last_.iteration + (progress.stage == "training"),
-                                 bar(last_.fraction));
+  const bool training = progress.stage == "training";  // within a round: the last one's facts hold
+  if (!training) last_ = progress;
+  std::string line = fmt::format("round {} {}", last_.iteration + (training ? 1 : 0),
+                                 bar(training ? progress.fraction : 0.0));
   if (last_.iteration > 0) {
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const double per_round = last_.seconds / static_cast<double>(last_.iteration);
     const auto rounds_left = std::max<std::int64_t>(0, last_.max_iterations - last_.iteration);
-    line += fmt::format("  J {:.6g}  changed {}  {} running  {}, at most {} left", last_.objective,
-                        grouped(last_.changed), last_.running, duration(last_.seconds),
+    line += fmt::format(" J {:.5g}, {} moved, {}, < {} left", last_.objective,
+                        grouped(last_.changed), duration(seconds),
                         duration(per_round * static_cast<double>(rounds_left)));
-    std::string sizes = "  sizes";
-    for (const auto size : last_.sizes) sizes += " " + std::to_string(size);
-    line += sizes;
+    const auto width = terminal_width();
+    if (line.size() + 10 < width) line += sizes_within(last_.sizes, width - line.size());
   }
-  if (line.size() >= terminal_width()) line = line.substr(0, terminal_width() - 2) + "…";
   fmt::print(stderr, "\r{}\033[K", line);
   std::fflush(stderr);
 }

@@ -1,6 +1,7 @@
 // The line that shows a running method on a terminal, and the polite reaction to Ctrl-C.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "kindred/core/progress.h"
@@ -22,6 +23,7 @@ class ProgressBar {
   void clear();
 
   bool terminal_;
+  std::chrono::steady_clock::time_point start_;
   Progress last_;
 };
 

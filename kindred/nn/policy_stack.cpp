@@ -1,6 +1,7 @@
 #include "kindred/nn/policy_stack.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <cmath>
 #include <numbers>
@@ -43,7 +44,7 @@ PolicyStack::PolicyStack(PolicyStack&&) noexcept = default;
 PolicyStack& PolicyStack::operator=(PolicyStack&&) noexcept = default;
 
 void PolicyStack::initialise(std::int64_t index, Random random) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const auto fan_in = parameters_[i - i % 2].size(1);  // a bias shares its weight's fan-in
     const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
@@ -91,7 +92,7 @@ at::Tensor PolicyStack::log_probs(const at::Tensor& inputs,
 }
 
 PolicyStack PolicyStack::select(std::span<const std::int64_t> indices) const {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   PolicyStack result(architecture_, static_cast<std::int64_t>(indices.size()));
   const auto index = as_index(indices, parameters_[0].device());
   for (std::size_t i = 0; i < parameters_.size(); ++i)
@@ -103,7 +104,7 @@ void PolicyStack::assign(std::span<const std::int64_t> indices, const PolicyStac
   if (!(source.architecture_ == architecture_) ||
       source.size_ != static_cast<std::int64_t>(indices.size()))
     throw InvalidArgument("cannot assign a stack of another shape");
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const auto index = as_index(indices, parameters_[0].device());
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].index_copy_(0, index, source.parameters_[i].detach().to(parameters_[i].device()));

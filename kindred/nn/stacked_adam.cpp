@@ -1,6 +1,7 @@
 #include "kindred/nn/stacked_adam.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
@@ -20,7 +21,7 @@ StackedAdam::~StackedAdam() = default;
 
 void StackedAdam::step(const at::Tensor& loss) {
   auto gradients = torch::autograd::grad({loss}, parameters_);
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   ++steps_;
 
   at::Tensor squared_norm;  // [size]

@@ -1,6 +1,7 @@
 #include "kindred/methods/pg_kmeans/fingerprint.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "kindred/methods/pg_kmeans/policy_inputs.h"
 #include "kindred/nn/kmeans.h"
@@ -25,7 +26,7 @@ struct NormalEquations {
 }  // namespace
 
 Matrix policy_fingerprints(const Trajectories& data) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const auto inputs = PolicyInputs::from(data.observations, true);
   std::vector<NormalEquations> episodes;
   NormalEquations all;

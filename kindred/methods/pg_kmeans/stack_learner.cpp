@@ -1,6 +1,7 @@
 // Policies as networks through LibTorch: all slots train as one stack, so that a step of every
 // restart and cluster is a handful of batched products. The data lives on the device.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +67,7 @@ class StackLearner final : public Learner {
   }
 
   Matrix score(std::span<const std::int64_t> slots) const override {
-    const at::NoGradGuard no_grad;
+    const c10::NoGradGuard no_grad;
     const auto stack = policies_.select(slots);
     if (codes_) {
       const auto table = floored(stack.all_log_probs(seen_)).permute({1, 2, 0}).to(at::kDouble);
