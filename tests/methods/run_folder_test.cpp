@@ -17,7 +17,12 @@ namespace fs = std::filesystem;
 class RunFolderTest : public ::testing::Test {
  protected:
   RunFolderTest() { fs::create_directories(folder_.path()); }
-  ~RunFolderTest() override { fs::remove_all(folder_.path()); }
+  ~RunFolderTest() override {
+    for (const auto& file : {folder_.record(), folder_.labels(), folder_.trace(), folder_.scores(),
+                             folder_.centres(), folder_.state()})
+      fs::remove(file);
+    fs::remove(folder_.path());
+  }
 
   void save(const Trajectories& data, const Clustering& clustering) {
     RunRecord record;

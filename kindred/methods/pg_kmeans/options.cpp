@@ -31,7 +31,8 @@ OptionTable Options::describe() {
       choice("merge-rule", merge_rule, {"least-loss", "printed"},
              "Which pair to merge: the one that lowers the objective least, or the paper's printed "
              "rule."),
-      flag("refine", refine, "Go on fitting after merging until labels settle again."),
+      flag("refine", refine,
+           "After merging, train new policies on the clusters and go on until labels settle again."),
       choice("standardize", standardize, {"auto", "on", "off"},
              "Scale observations by the dataset's mean and deviation; auto leaves repeating "
              "(gridworld) observations as they are."),

@@ -123,29 +123,39 @@ bool handle_empty_clusters(Restart& restart, std::int64_t index, const Matrix& s
   return reseeded;
 }
 
+/// Ends the fitting of a restart: empty clusters go, then clusters are merged down to k*.
+void merge(Restart& restart, const Matrix& scores, const Options& options) {
+  restart.objective_before_merge = restart.objective;
+  const auto sizes = restart.sizes();
+  for (std::size_t c = 0; c < sizes.size(); ++c)
+    if (sizes[c] == 0) restart.alive[c] = 0;
+  restart.merges = merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels,
+                                  restart.alive);
+  if (!restart.merges.empty()) restart.objective = restart.merges.back().objective;
+}
+
 /// Moves a restart on once its labels have settled or its rounds are used up: from fitting over
 /// merging to refining, and to its end.
-void advance_phase(Restart& restart, const Matrix& scores, const Options& options) {
+void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
+                   const Options& options, std::int64_t round, Learner& learner) {
   const auto allowed = static_cast<std::int64_t>(options.change_tolerance *
                                                  static_cast<double>(restart.labels.size()));
   restart.converged = restart.changed <= allowed;
   if (!restart.converged && restart.phase_rounds < options.max_rounds) return;
 
-  if (restart.phase == Phase::kFitting) {
-    restart.objective_before_merge = restart.objective;
-    const auto sizes = restart.sizes();
-    for (std::size_t c = 0; c < sizes.size(); ++c)
-      if (sizes[c] == 0) restart.alive[c] = 0;
-    restart.merges = merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels,
-                                    restart.alive);
-    if (!restart.merges.empty()) {
-      restart.objective = restart.merges.back().objective;
-      restart.phase = options.refine ? Phase::kRefining : Phase::kDone;
-      restart.phase_rounds = 0;
-      return;
-    }
+  const bool fitted = restart.phase == Phase::kFitting;
+  if (fitted) merge(restart, scores, options);
+  if (!fitted || !options.refine) {
+    restart.phase = Phase::kDone;
+    return;
   }
-  restart.phase = Phase::kDone;
+  // Policies that went through all rounds remember single trajectories they were once given; new
+  // ones know only what their cluster has in common.
+  restart.phase = Phase::kRefining;
+  restart.phase_rounds = 0;
+  for (std::size_t c = 0; c < restart.alive.size(); ++c)
+    if (restart.alive[c])
+      learner.reinitialise(index * options.k + static_cast<std::int64_t>(c), round);
 }
 
 /// E-step: scores every trajectory under every living policy, then lets each restart move on.
@@ -164,7 +174,7 @@ void assign_all(State& state, const Trajectories& data, const Options& options, 
     state.trace.push_back({index, restart.rounds, restart.objective, restart.changed,
                            restart.sizes(), seconds});
     if (!handle_empty_clusters(restart, index, scores, data, options, state.round, learner))
-      advance_phase(restart, scores, options);
+      advance_phase(restart, index, scores, options, state.round, learner);
   }
 }
 
