@@ -25,7 +25,7 @@ struct Options {
   Initialisation init = Initialisation::kRandom;
   std::int64_t max_rounds = 30;
   double change_tolerance = 0.001;
-  double log_prob_floor = -10.0;
+  double log_prob_floor = -5.0;
   EmptyCluster empty_cluster = EmptyCluster::kDrop;
   MergeRule merge_rule = MergeRule::kLeastLoss;
   bool refine = true;
