@@ -52,12 +52,17 @@ struct AssignCommand {
     }
     write_text(output, csv);
 
-    say(fmt::format("{} trajectories labelled by {} centres", grouped(scores.rows), scores.columns));
+    say(fmt::format("{} trajectories labelled by {} centres", grouped(scores.rows),
+                    scores.columns));
     for (std::size_t c = 0; c < sizes.size(); ++c)
       tell(fmt::format("cluster {}", c), grouped(sizes[c]));
-    tell("fit no centre", fmt::format("{}  (worse than 99.9% of the centre's own)", grouped(misfits)));
-    Json json = {{"episodes", scores.rows}, {"k", scores.columns}, {"sizes", sizes},
-                 {"misfits", misfits}, {"labels", output}};
+    tell("fit no centre",
+         fmt::format("{}  (worse than 99.9% of the centre's own)", grouped(misfits)));
+    Json json = {{"episodes", scores.rows},
+                 {"k", scores.columns},
+                 {"sizes", sizes},
+                 {"misfits", misfits},
+                 {"labels", output}};
     if (!data.labels.empty()) {
       const auto agreement = score_clustering(labels, data.labels.span());
       tell_scores(agreement, oracle_ceiling(data));
@@ -87,6 +92,7 @@ void add_assign(CLI::App& app) {
   state->flags.add(*command, state->dataset.describe_reading(), "Reading");
   state->flags.add(*command, state->dataset.describe_selection(), "Selection");
   state->flags.add(*command, state->dataset.describe_truth(), "Truth");
+  state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });
 }

@@ -42,7 +42,6 @@ struct ClusterCommand {
   std::string method = "pg-kmeans";
   std::string device = "cpu";
   std::int64_t threads = 0;
-  std::int64_t unused_seed = 0;
   bool resume = false;
   Common common;
   DatasetOptions dataset;
@@ -142,11 +141,12 @@ struct ClusterCommand {
     say(fmt::format("{}: {} trajectories in {} clusters", record.method,
                     grouped(static_cast<std::int64_t>(clustering.labels.size())), clustering.k()));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
-    tell("objective J", fmt::format("{:.7g}{}", clustering.objective,
-                                    result["objective_before_merge"] == result["objective"]
-                                        ? ""
-                                        : fmt::format("  (before merging {:.7g})",
-                                                      result["objective_before_merge"].get<double>())));
+    tell("objective J",
+         fmt::format("{:.7g}{}", clustering.objective,
+                     result["objective_before_merge"] == result["objective"]
+                         ? ""
+                         : fmt::format("  (before merging {:.7g})",
+                                       result["objective_before_merge"].get<double>())));
     tell("rounds", fmt::format("{}{}", clustering.iterations,
                                clustering.converged ? ", converged" : ", not converged"));
     tell("restarts", agreement_sentence(result["agreement"], record.restarts.size()));
@@ -168,9 +168,10 @@ struct ClusterCommand {
     if (verdict == "unique")
       return fmt::format("{}; the {} best agree (least NMI between two {:.3f})", restarts, good,
                          agreement["least_nmi"].get<double>());
-    return fmt::format("{}; the {} best DIFFER (least NMI between two {:.3f}): several answers "
-                       "explain the data about equally well",
-                       restarts, good, agreement["least_nmi"].get<double>());
+    return fmt::format(
+        "{}; the {} best DIFFER (least NMI between two {:.3f}): several answers "
+        "explain the data about equally well",
+        restarts, good, agreement["least_nmi"].get<double>());
   }
 
   static Json result_json(const RunRecord& record) {
@@ -196,8 +197,10 @@ std::string named_method(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     for (const std::string name : {"--method", "--config"}) {
       std::string value;
-      if (arguments[i] == name && i + 1 < arguments.size()) value = arguments[i + 1];
-      else if (arguments[i].starts_with(name + "=")) value = arguments[i].substr(name.size() + 1);
+      if (arguments[i] == name && i + 1 < arguments.size())
+        value = arguments[i + 1];
+      else if (arguments[i].starts_with(name + "="))
+        value = arguments[i].substr(name.size() + 1);
       if (value.empty()) continue;
       if (name == "--method") return value;
       config = value;
@@ -238,15 +241,12 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
   const bool is_cluster = !arguments.empty() && arguments.front() == "cluster";
   state->method = is_cluster ? find_method(asked).name : "pg-kmeans";
   state->configured = find_method(state->method).make();
-  auto table = state->configured->describe();
-  if (!find_option(table, "seed"))
-    table.push_back(integer("seed", state->unused_seed, 0, std::numeric_limits<std::int64_t>::max(),
-                            "Accepted for uniformity: this method uses no random numbers."));
   state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, table, "Method " + state->method);
+  state->flags.add(*command, state->configured->describe(), "Method " + state->method);
   state->flags.add(*command, state->dataset.describe_reading(), "Reading");
   state->flags.add(*command, state->dataset.describe_selection(), "Selection");
   state->flags.add(*command, state->dataset.describe_truth(), "Truth");
+  state->flags.add_uniform(*command);
   command->callback([state] { state->run(); });
 }
 

@@ -5,7 +5,8 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <limits>
+#include <sstream>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
@@ -16,6 +17,36 @@ namespace {
 std::string shown_default(const Option& option) {
   const auto value = option.get();
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string type_name(const Option& option) {
+  switch (option.kind) {
+    case OptionKind::kInteger:
+      return "INT";
+    case OptionKind::kReal:
+      return "NUMBER";
+    case OptionKind::kChoice:
+      return fmt::format("{}", fmt::join(option.choices, "|"));
+    default:
+      return "TEXT";
+  }
+}
+
+/// Broken into lines that fit beside the column of names on a terminal of 80 columns.
+std::string wrapped(const std::string& help) {
+  constexpr std::size_t kWidth = 49;
+  std::string text;
+  std::size_t column = 0;
+  std::istringstream words(help);
+  for (std::string word; words >> word; column += word.size() + 1) {
+    if (column > 0 && column + word.size() > kWidth) {
+      text += '\n';
+      column = 0;
+    }
+    if (column > 0) text += ' ';
+    text += word;
+  }
+  return text;
 }
 
 /// A config file as `name → text`, read by CLI11's TOML reader.
@@ -40,35 +71,54 @@ std::vector<std::pair<std::string, std::string>> read_config(const std::string& 
 
 void Flags::add(CLI::App& command, OptionTable table, const std::string& group) {
   for (auto& option : table) {
-    const std::string name = fmt::format("{}{}", option.name.size() == 1 ? "-" : "--", option.name);
-    const auto remember = [this, key = option.name](const std::string& value) {
-      typed_[key] = value;
-    };
-    if (option.kind == OptionKind::kFlag) {
-      command
-          .add_flag_function(
-              fmt::format("{},!--no-{}", name, option.name),
-              [remember](std::int64_t count) { remember(count > 0 ? "true" : "false"); },
-              fmt::format("{} [{}]", option.help, shown_default(option)))
-          ->group(group);
-    } else {
-      auto* added = command.add_option_function<std::string>(name, remember, option.help);
-      added->group(group)->default_str(shown_default(option))->type_name([&] {
-        switch (option.kind) {
-          case OptionKind::kInteger: return std::string("INT");
-          case OptionKind::kReal: return std::string("NUMBER");
-          case OptionKind::kChoice: return fmt::format("{}", fmt::join(option.choices, "|"));
-          default: return std::string("TEXT");
-        }
-      }());
-    }
+    if (option.kind == OptionKind::kFlag)
+      add_switch(command, option, group);
+    else
+      add_value(command, option, group);
     table_.push_back(std::move(option));
   }
+}
+
+void Flags::add_value(CLI::App& command, const Option& option, const std::string& group) {
+  command
+      .add_option_function<std::string>(
+          fmt::format("{}{}", option.name.size() == 1 ? "-" : "--", option.name),
+          [this, key = option.name](const std::string& value) { typed_[key] = value; },
+          wrapped(option.help))
+      ->group(group)
+      ->default_str(shown_default(option))
+      ->type_name(type_name(option));
+}
+
+void Flags::add_switch(CLI::App& command, const Option& option, const std::string& group) {
+  const auto add = [&](const std::string& name, const char* value, bool shown) {
+    command
+        .add_flag_callback(
+            name, [this, key = option.name, value] { typed_[key] = value; },
+            wrapped(option.get() == true ? "Switch off: " + option.help : option.help))
+        ->group(shown ? group : "");
+  };
+  // The help shows the one of the pair that changes something.
+  const bool on = option.get() == true;
+  add("--" + option.name, "true", !on);
+  add("--no-" + option.name, "false", on);
 }
 
 void Flags::add_config(CLI::App& command) {
   command.add_option("--config", config_, "Read options from a TOML file; flags win over it")
       ->type_name("FILE");
+}
+
+void Flags::add_uniform(CLI::App& command) {
+  const OptionTable uniform = {
+      integer("seed", unused_seed_, 0, std::numeric_limits<std::int64_t>::max(),
+              "Accepted everywhere; nothing is random here."),
+      integer("threads", unused_threads_, 0, 4096, "Accepted everywhere; one is used here."),
+      text("device", unused_device_, "Accepted everywhere; the CPU is used here.")};
+  OptionTable missing;
+  for (const auto& option : uniform)
+    if (!find_option(table_, option.name)) missing.push_back(option);
+  add(command, missing, "Uniform");
 }
 
 void Flags::apply() {

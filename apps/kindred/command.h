@@ -24,6 +24,9 @@ class Flags {
   void add(CLI::App& command, OptionTable table, const std::string& group);
   /// Adds --config.
   void add_config(CLI::App& command);
+  /// Adds --seed, --threads and --device where the command has none of its own, so that scripts can
+  /// give them to every command.
+  void add_uniform(CLI::App& command);
 
   /// Sets all options; to be called once the command line is parsed.
   void apply();
@@ -32,15 +35,20 @@ class Flags {
   std::string toml() const;
 
  private:
+  void add_value(CLI::App& command, const Option& option, const std::string& group);
+  void add_switch(CLI::App& command, const Option& option, const std::string& group);
+
   OptionTable table_;
   std::string config_;
   std::map<std::string, std::string> typed_;
+  std::int64_t unused_seed_ = 0;
+  std::int64_t unused_threads_ = 0;
+  std::string unused_device_ = "cpu";
 };
 
 /// Options most commands have.
 struct Common {
   bool json = false;
-  std::int64_t threads = 0;
 
   void add_json(CLI::App& command);
 };

@@ -53,10 +53,12 @@ OptionTable DatasetOptions::describe_truth() {
 Trajectories DatasetOptions::load() const {
   if (data.empty()) throw InvalidArgument("no dataset was named; give a FILE (see --help)");
   Trajectories loaded = read_trajectories(data, read);
-  if (!truth.empty()) loaded = label_from_csv(loaded, truth);
+  if (!truth.empty())
+    loaded = label_from_csv(loaded, truth);
   else if (!truth_boundary.empty())
     loaded = label_by_boundaries(loaded, parse_boundaries(truth_boundary));
-  else if (truth_return_change) loaded = label_by_return_change(loaded);
+  else if (truth_return_change)
+    loaded = label_by_return_change(loaded);
   if (min_length > 1 || max_length > 0)
     loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
   if (sample > 0) loaded = sample_episodes(loaded, sample, static_cast<std::uint64_t>(sample_seed));

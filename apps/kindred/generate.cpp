@@ -82,7 +82,9 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
       "Environments: kindred envs. Options of one: kindred generate takeball --help");
   const auto state = std::make_shared<GenerateCommand>();
   command->add_option("ENV", state->environment, "The environment")->required();
-  command->add_option("-o,--output", state->output, "The file to write")->required()->type_name("FILE");
+  command->add_option("-o,--output", state->output, "The file to write")
+      ->required()
+      ->type_name("FILE");
   state->common.add_json(*command);
   state->flags.add(*command, state->generate.describe(), "Dataset");
   state->flags.add(*command, state->describe(), "Output");
@@ -90,6 +92,7 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
     state->options = find_environment(name).make_options();
     state->flags.add(*command, state->options->describe(), "Environment " + name);
   }
+  state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });
 }

@@ -63,15 +63,15 @@ void run(const DatasetOptions& options, const Common& common) {
                                         grouped(data.observations.distinct()))
                           : fmt::format("{} numbers{}", data.observations.dim(),
                                         data.observations.is_bytes() ? " (bytes)" : ""));
-  tell("action", data.actions.is_discrete()
-                     ? fmt::format("one of {}", data.actions.count())
-                     : fmt::format("{} numbers", data.actions.dim()));
+  tell("action", data.actions.is_discrete() ? fmt::format("one of {}", data.actions.count())
+                                            : fmt::format("{} numbers", data.actions.dim()));
   tell("return", returns.empty() ? "no rewards" : Range(returns).text());
   if (data.labels.empty()) {
     tell("true policies", "unknown");
   } else {
-    tell("true policies", fmt::format("{}, episodes {}", json["labels"]["count"].dump(),
-                                      fmt::join(json["labels"]["sizes"].get<std::vector<int>>(), " ")));
+    tell("true policies",
+         fmt::format("{}, episodes {}", json["labels"]["count"].dump(),
+                     fmt::join(json["labels"]["sizes"].get<std::vector<int>>(), " ")));
     if (!data.label_names.empty()) tell("", fmt::format("{}", fmt::join(data.label_names, ", ")));
   }
   if (ceiling) tell("oracle ceiling", fmt::format("NMI {:.4f}", *ceiling));
@@ -96,6 +96,8 @@ void add_info(CLI::App& app) {
   flags->add(*command, options->describe_reading(), "Reading");
   flags->add(*command, options->describe_selection(), "Selection");
   flags->add(*command, options->describe_truth(), "Truth");
+  flags->add_uniform(*command);
+  flags->add_config(*command);
   command->callback([=] {
     flags->apply();
     run(*options, *common);

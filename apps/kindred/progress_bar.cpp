@@ -72,9 +72,9 @@ void ProgressBar::show(const Progress& progress) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const double per_round = last_.seconds / static_cast<double>(last_.iteration);
     const auto rounds_left = std::max<std::int64_t>(0, last_.max_iterations - last_.iteration);
-    line += fmt::format(" J {:.5g}, {} moved, {}, < {} left", last_.objective,
-                        grouped(last_.changed), duration(seconds),
-                        duration(per_round * static_cast<double>(rounds_left)));
+    line +=
+        fmt::format(" J {:.5g}, {} moved, {}, < {} left", last_.objective, grouped(last_.changed),
+                    duration(seconds), duration(per_round * static_cast<double>(rounds_left)));
     const auto width = terminal_width();
     if (line.size() + 10 < width) line += sizes_within(last_.sizes, width - line.size());
   }

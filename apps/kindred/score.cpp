@@ -15,10 +15,13 @@ struct ScoreCommand {
   std::string run_folder;
   std::string truth;
   Common common;
+  Flags flags;
 
-  void run() const {
+  void run() {
+    flags.apply();
     const LoadedRun fitted = load_run(RunFolder(run_folder));
-    Json json = {{"method", fitted.record.method}, {"k", fitted.centres->count()},
+    Json json = {{"method", fitted.record.method},
+                 {"k", fitted.centres->count()},
                  {"episodes", fitted.labels.size()}};
     say(fmt::format("{}: {}", run_folder, fitted.record.method));
     if (truth.empty()) {
@@ -64,6 +67,8 @@ void add_score(CLI::App& app) {
                    "CSV file with columns episode and label; without it, the dataset's own labels")
       ->type_name("CSV");
   state->common.add_json(*command);
+  state->flags.add_uniform(*command);
+  state->flags.add_config(*command);
   command->callback([state] { state->run(); });
 }
 

@@ -31,7 +31,8 @@ void write_text(const fs::path& target, std::string_view text) {
     std::ofstream out(temporary, std::ios::binary);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     out.close();
-    if (!out) throw IoError("cannot write '{}': is the folder there and writable?", target.string());
+    if (!out)
+      throw IoError("cannot write '{}': is the folder there and writable?", target.string());
   });
 }
 

@@ -39,7 +39,11 @@ std::optional<Number> parse_number(const std::string& text) {
 }  // namespace
 
 Option flag(std::string name, bool& field, std::string help) {
-  return {name, std::move(help), OptionKind::kFlag, {}, [&field] { return json(field); },
+  return {name,
+          std::move(help),
+          OptionKind::kFlag,
+          {},
+          [&field] { return json(field); },
           [&field, name](const json& value) {
             if (!value.is_boolean()) reject(name, "true or false", value);
             field = value.get<bool>();
@@ -48,10 +52,14 @@ Option flag(std::string name, bool& field, std::string help) {
 
 Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int64_t high,
                std::string help) {
-  return {name, std::move(help), OptionKind::kInteger, {}, [&field] { return json(field); },
+  return {name,
+          std::move(help),
+          OptionKind::kInteger,
+          {},
+          [&field] { return json(field); },
           [&field, name, low, high](const json& value) {
-            const auto expected = range_text("a whole number", static_cast<double>(low),
-                                             static_cast<double>(high));
+            const auto expected =
+                range_text("a whole number", static_cast<double>(low), static_cast<double>(high));
             if (!value.is_number_integer()) reject(name, expected, value);
             if (value.is_number_unsigned() &&
                 value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
@@ -63,7 +71,11 @@ Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int
 }
 
 Option real(std::string name, double& field, double low, double high, std::string help) {
-  return {name, std::move(help), OptionKind::kReal, {}, [&field] { return json(field); },
+  return {name,
+          std::move(help),
+          OptionKind::kReal,
+          {},
+          [&field] { return json(field); },
           [&field, name, low, high](const json& value) {
             const auto expected = range_text("a number", low, high);
             if (!value.is_number()) reject(name, expected, value);
@@ -92,7 +104,11 @@ Option real_or_off(std::string name, double& field, double low, double high, dou
 }
 
 Option text(std::string name, std::string& field, std::string help) {
-  return {name, std::move(help), OptionKind::kText, {}, [&field] { return json(field); },
+  return {name,
+          std::move(help),
+          OptionKind::kText,
+          {},
+          [&field] { return json(field); },
           [&field, name](const json& value) {
             if (!value.is_string()) reject(name, "text", value);
             field = value.get<std::string>();
@@ -101,7 +117,10 @@ Option text(std::string name, std::string& field, std::string help) {
 
 Option choice_by_index(std::string name, std::vector<std::string> choices, std::string help,
                        std::function<std::size_t()> get, std::function<void(std::size_t)> set) {
-  return {name, std::move(help), OptionKind::kChoice, choices,
+  return {name,
+          std::move(help),
+          OptionKind::kChoice,
+          choices,
           [choices, get = std::move(get)] { return json(choices.at(get())); },
           [choices, name, set = std::move(set)](const json& value) {
             const auto found = value.is_string()

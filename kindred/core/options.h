@@ -1,7 +1,8 @@
 // One description of an options struct feeds the command line, config files, run records and docs.
 //
 //   struct Options { int k = 5; OptionTable describe(); };
-//   OptionTable Options::describe() { return {integer("k", k, 1, 1000, "How many clusters to fit.")}; }
+//   OptionTable Options::describe() { return {integer("k", k, 1, 1000, "How many clusters to
+//   fit.")}; }
 //
 // A table refers to the fields of the struct it came from and must not outlive it.
 #pragma once

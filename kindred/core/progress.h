@@ -24,13 +24,13 @@ struct Progress {
 
 /// What a method needs to know about the run around it.
 struct RunContext {
-  std::function<void(const Progress&)> progress;       ///< May be empty.
-  std::function<void(const std::string&)> note;        ///< Warnings for the user; may be empty.
-  std::function<bool()> stop_requested;                ///< May be empty: never stop early.
-  std::filesystem::path checkpoint;                    ///< State file; empty: keep no state.
-  bool resume = false;                                 ///< Continue from `checkpoint` if it exists.
-  int threads = 0;                                     ///< 0: every core.
-  std::string device = "cpu";                          ///< "cpu" or "cuda".
+  std::function<void(const Progress&)> progress;  ///< May be empty.
+  std::function<void(const std::string&)> note;   ///< Warnings for the user; may be empty.
+  std::function<bool()> stop_requested;           ///< May be empty: never stop early.
+  std::filesystem::path checkpoint;               ///< State file; empty: keep no state.
+  bool resume = false;                            ///< Continue from `checkpoint` if it exists.
+  int threads = 0;                                ///< 0: every core.
+  std::string device = "cpu";                     ///< "cpu" or "cuda".
 
   void report(const Progress& p) const {
     if (progress) progress(p);

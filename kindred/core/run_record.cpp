@@ -11,11 +11,18 @@ constexpr int kFormatVersion = 1;
 }  // namespace
 
 void RunRecord::write(const std::filesystem::path& path) const {
-  const nlohmann::ordered_json document = {
-      {"kindred_run", kFormatVersion}, {"version", version}, {"method", method},
-      {"command", command},            {"started", started}, {"dataset", dataset},
-      {"options", options},            {"result", result},   {"restarts", restarts},
-      {"timings", timings},            {"machine", machine}, {"trace", trace}};
+  const nlohmann::ordered_json document = {{"kindred_run", kFormatVersion},
+                                           {"version", version},
+                                           {"method", method},
+                                           {"command", command},
+                                           {"started", started},
+                                           {"dataset", dataset},
+                                           {"options", options},
+                                           {"result", result},
+                                           {"restarts", restarts},
+                                           {"timings", timings},
+                                           {"machine", machine},
+                                           {"trace", trace}};
   write_text(path, document.dump(1) + "\n");
 }
 

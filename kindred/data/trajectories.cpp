@@ -101,7 +101,8 @@ void Trajectories::validate(const std::string& what) const {
     if (!fine) throw DataFormatError("{}: {}", what, problem);
   };
   const auto fits = [&](std::int64_t found, std::int64_t expected, const char* column) {
-    require(found == expected, fmt::format("{} has {} entries, expected {}", column, found, expected));
+    require(found == expected,
+            fmt::format("{} has {} entries, expected {}", column, found, expected));
   };
   require(episodes() > 0, "no episodes");
   require(observations.dim() > 0, "observations have no dimensions");
@@ -109,7 +110,8 @@ void Trajectories::validate(const std::string& what) const {
           fmt::format("episode offsets run from {} to {}, expected 0 to {}", offsets[0],
                       offsets[episodes()], n));
   for (std::int64_t i = 0; i < episodes(); ++i)
-    require(length(i) > 0, fmt::format("episode {} has {} steps, expected at least 1", i, length(i)));
+    require(length(i) > 0,
+            fmt::format("episode {} has {} steps, expected at least 1", i, length(i)));
   fits(actions.steps(), n, "actions");
   if (!rewards.empty()) fits(rewards.size(), n, "rewards");
   if (!terminals.empty()) fits(terminals.size(), n, "terminals");

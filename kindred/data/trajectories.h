@@ -84,16 +84,16 @@ class Actions {
 
 /// N episodes; steps of episode i are [offsets[i], offsets[i + 1]).
 struct Trajectories {
-  Column<std::int64_t> offsets;       ///< [episodes + 1], from 0 to steps, strictly increasing.
-  Observations observations;          ///< [steps]
-  Actions actions;                    ///< [steps]
-  Column<float> rewards;              ///< [steps], or empty when the source has none.
-  Column<std::uint8_t> terminals;     ///< [steps], or empty.
-  Column<std::uint8_t> timeouts;      ///< [steps], or empty.
-  std::vector<std::string> ids;       ///< [episodes]: the source's name of each episode.
-  Column<std::int32_t> labels;        ///< [episodes]: the true policy of each, or empty: unknown.
-  Column<std::int32_t> oracle;        ///< [episodes]: label the true policies would give, or empty.
-  std::vector<std::string> label_names;  ///< What label i is called, or empty.
+  Column<std::int64_t> offsets;    ///< [episodes + 1], from 0 to steps, strictly increasing.
+  Observations observations;       ///< [steps]
+  Actions actions;                 ///< [steps]
+  Column<float> rewards;           ///< [steps], or empty when the source has none.
+  Column<std::uint8_t> terminals;  ///< [steps], or empty.
+  Column<std::uint8_t> timeouts;   ///< [steps], or empty.
+  std::vector<std::string> ids;    ///< [episodes]: the source's name of each episode.
+  Column<std::int32_t> labels;     ///< [episodes]: the true policy of each, or empty: unknown.
+  Column<std::int32_t> oracle;     ///< [episodes]: label the true policies would give, or empty.
+  std::vector<std::string> label_names;                  ///< What label i is called, or empty.
   nlohmann::json provenance = nlohmann::json::object();  ///< Source file, format, generator, seed.
 
   std::int64_t episodes() const { return offsets.empty() ? 0 : offsets.size() - 1; }

@@ -25,10 +25,13 @@ std::vector<double> margins(const Matrix& scores) {
     double best = -kInfinity;
     double second = -kInfinity;
     for (const double score : scores.row(i)) {
-      if (score > best) std::swap(best, second), best = score;
-      else second = std::max(second, score);
+      if (score > best)
+        std::swap(best, second), best = score;
+      else
+        second = std::max(second, score);
     }
-    if (scores.columns > 1) result[static_cast<std::size_t>(i)] = best == second ? 0 : best - second;
+    if (scores.columns > 1)
+      result[static_cast<std::size_t>(i)] = best == second ? 0 : best - second;
   }
   return result;
 }
@@ -58,8 +61,10 @@ Agreement restart_agreement(const Clustering& clustering, double tolerance) {
   if (pairs > 0) result.mean_nmi = sum / static_cast<double>(pairs);
 
   // One good restart among several says that the objective is hard to reach, not that it is unique.
-  if (result.good < 2) result.verdict = "unstable";
-  else result.verdict = result.least_nmi >= 0.9 ? "unique" : "several";
+  if (result.good < 2)
+    result.verdict = "unstable";
+  else
+    result.verdict = result.least_nmi >= 0.9 ? "unique" : "several";
   return result;
 }
 

@@ -35,7 +35,8 @@ std::unique_ptr<ConfiguredMethod> configured() {
 
 std::span<const MethodInfo> methods() {
   static const std::vector<MethodInfo> all = {
-      {"pg-kmeans", "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
+      {"pg-kmeans",
+       "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, pg_kmeans::load_centres},
       {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
        configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},

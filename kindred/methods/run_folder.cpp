@@ -22,12 +22,14 @@ std::vector<double> misfit_thresholds(const Clustering& clustering, const Trajec
   std::vector<std::vector<double>> own(static_cast<std::size_t>(clustering.k()));
   for (std::int64_t i = 0; i < clustering.scores.rows; ++i) {
     const auto label = clustering.labels[static_cast<std::size_t>(i)];
-    const double per = clustering.centres->sums_over_steps() ? static_cast<double>(data.length(i)) : 1;
+    const double per =
+        clustering.centres->sums_over_steps() ? static_cast<double>(data.length(i)) : 1;
     own[static_cast<std::size_t>(label)].push_back(clustering.scores(i, label) / per);
   }
   std::vector<double> thresholds;
   for (auto& values : own) {
-    const auto at = static_cast<std::ptrdiff_t>(kMisfitQuantile * static_cast<double>(values.size()));
+    const auto at =
+        static_cast<std::ptrdiff_t>(kMisfitQuantile * static_cast<double>(values.size()));
     std::ranges::nth_element(values, values.begin() + at);
     thresholds.push_back(values[static_cast<std::size_t>(at)]);
   }
@@ -80,7 +82,8 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
   for (const auto& restart : clustering.restarts) {
     auto merges = nlohmann::ordered_json::array();
     for (const auto& merge : restart.merges)
-      merges.push_back({{"from", merge.from}, {"into", merge.into}, {"objective", merge.objective}});
+      merges.push_back(
+          {{"from", merge.from}, {"into", merge.into}, {"objective", merge.objective}});
     record.restarts.push_back({{"restart", restart.restart},
                                {"rounds", restart.iterations},
                                {"converged", restart.converged},
@@ -115,9 +118,10 @@ LoadedRun load_run(const RunFolder& folder) {
     if (fs::exists(folder.state()))
       throw InvalidArgument("the run in '{}' is not finished; finish it with cluster … --resume",
                             folder.path().string());
-    throw InvalidArgument("'{}' is not a run folder: it has no run.json; make one with "
-                          "'kindred cluster FILE -o RUN'",
-                          folder.path().string());
+    throw InvalidArgument(
+        "'{}' is not a run folder: it has no run.json; make one with "
+        "'kindred cluster FILE -o RUN'",
+        folder.path().string());
   }
   LoadedRun run;
   run.record = RunRecord::read(folder.record());

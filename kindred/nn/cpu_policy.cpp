@@ -84,9 +84,9 @@ void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* 
 /// Widths are padded to whole lanes; the padding holds zeros and receives zero gradients.
 struct CpuPolicy::Buffers {
   struct Layer {
-    std::int64_t inputs = 0;   // rows of the weight: the padded width of the layer below
-    std::int64_t outputs = 0;  // as the architecture has it
-    std::int64_t offset = 0;   // of the weight in the parameters; the bias follows it
+    std::int64_t inputs = 0;         // rows of the weight: the padded width of the layer below
+    std::int64_t outputs = 0;        // as the architecture has it
+    std::int64_t offset = 0;         // of the weight in the parameters; the bias follows it
     std::vector<float> activations;  // [batch, width()]
     std::vector<float> deltas;       // [batch, width()]: the loss's gradient there
 

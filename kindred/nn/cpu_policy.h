@@ -1,6 +1,6 @@
-// One policy of a stack on one CPU core: forward, backward and Adam over buffers that are reused, so
-// that a whole round of training stays in cache. Several cores train several policies; nothing is
-// shared, so the result does not depend on how many there are. LibTorch's own path (PolicyStack
+// One policy of a stack on one CPU core: forward, backward and Adam over buffers that are reused,
+// so that a whole round of training stays in cache. Several cores train several policies; nothing
+// is shared, so the result does not depend on how many there are. LibTorch's own path (PolicyStack
 // with StackedAdam) computes the same and serves GPUs; a parity test holds the two together.
 #pragma once
 
@@ -25,7 +25,8 @@ class CpuPolicy {
   /// Writes the parameters back.
   void store(PolicyStack& stack, std::int64_t index) const;
 
-  /// Log-probabilities of all actions: inputs [batch, inputs] → out [batch, actions]. Discrete only.
+  /// Log-probabilities of all actions: inputs [batch, inputs] → out [batch, actions]. Discrete
+  /// only.
   void all_log_probs(std::span<const float> inputs, std::span<float> out);
   /// Log-density of continuous actions [batch, actions] → out [batch]. Continuous only.
   void log_densities(std::span<const float> inputs, std::span<const float> actions,

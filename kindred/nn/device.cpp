@@ -10,8 +10,9 @@ void require_device(const std::string& device) {
   if (device == "cpu") return;
   if (device != "cuda") throw InvalidArgument("device is 'cpu' or 'cuda', not '{}'", device);
   if (!at::hasCUDA())
-    throw InvalidArgument("device 'cuda' was asked for, but LibTorch here has no usable GPU; "
-                          "use --device cpu");
+    throw InvalidArgument(
+        "device 'cuda' was asked for, but LibTorch here has no usable GPU; "
+        "use --device cpu");
 }
 
 }  // namespace kindred

@@ -9,11 +9,11 @@ namespace {
 
 using Lane = float __attribute__((vector_size(kLane * sizeof(float))));
 // The same in memory, where nothing promises alignment.
-using LaneInMemory = float
-    __attribute__((vector_size(kLane * sizeof(float)), aligned(sizeof(float)), may_alias));
+using LaneInMemory =
+    float __attribute__((vector_size(kLane * sizeof(float)), aligned(sizeof(float)), may_alias));
 
-constexpr std::int64_t kRows = 6;         // of C in registers at once, by two lanes: 12 sums
-constexpr std::int64_t kDepth = 256;      // rows of B per pass: a panel stays in the first cache
+constexpr std::int64_t kRows = 6;     // of C in registers at once, by two lanes: 12 sums
+constexpr std::int64_t kDepth = 256;  // rows of B per pass: a panel stays in the first cache
 
 /// Rows × Lanes of C, with all sums in registers.
 template <int Rows, int Lanes>
@@ -22,12 +22,11 @@ template <int Rows, int Lanes>
   Lane sum[Rows][Lanes];
   for (int r = 0; r < Rows; ++r)
     for (int l = 0; l < Lanes; ++l)
-      sum[r][l] = accumulate ? Lane(*reinterpret_cast<const LaneInMemory*>(c + r * n + l * kLane))
-                             : Lane{};
+      sum[r][l] =
+          accumulate ? Lane(*reinterpret_cast<const LaneInMemory*>(c + r * n + l * kLane)) : Lane{};
   for (std::int64_t p = 0; p < k; ++p, b += n, a.data += a.column_stride) {
     Lane row[Lanes];
-    for (int l = 0; l < Lanes; ++l)
-      row[l] = *reinterpret_cast<const LaneInMemory*>(b + l * kLane);
+    for (int l = 0; l < Lanes; ++l) row[l] = *reinterpret_cast<const LaneInMemory*>(b + l * kLane);
     for (int r = 0; r < Rows; ++r)
       for (int l = 0; l < Lanes; ++l) sum[r][l] += a.data[r * a.row_stride] * row[l];
   }
@@ -47,12 +46,18 @@ template <int Lanes>
   };
   for (; i + kRows <= m; i += kRows) tile<kRows, Lanes>(n, k, at(i), b, c + i * n, accumulate);
   switch (m - i) {
-    case 5: return tile<5, Lanes>(n, k, at(i), b, c + i * n, accumulate);
-    case 4: return tile<4, Lanes>(n, k, at(i), b, c + i * n, accumulate);
-    case 3: return tile<3, Lanes>(n, k, at(i), b, c + i * n, accumulate);
-    case 2: return tile<2, Lanes>(n, k, at(i), b, c + i * n, accumulate);
-    case 1: return tile<1, Lanes>(n, k, at(i), b, c + i * n, accumulate);
-    default: return;
+    case 5:
+      return tile<5, Lanes>(n, k, at(i), b, c + i * n, accumulate);
+    case 4:
+      return tile<4, Lanes>(n, k, at(i), b, c + i * n, accumulate);
+    case 3:
+      return tile<3, Lanes>(n, k, at(i), b, c + i * n, accumulate);
+    case 2:
+      return tile<2, Lanes>(n, k, at(i), b, c + i * n, accumulate);
+    case 1:
+      return tile<1, Lanes>(n, k, at(i), b, c + i * n, accumulate);
+    default:
+      return;
   }
 }
 

@@ -74,8 +74,7 @@ at::Tensor PolicyStack::all_log_probs(const at::Tensor& inputs) const {
   return at::log_softmax(linear(features(inputs), architecture_.hidden.size()), -1);
 }
 
-at::Tensor PolicyStack::log_probs(const at::Tensor& inputs,
-                                     const at::Tensor& actions) const {
+at::Tensor PolicyStack::log_probs(const at::Tensor& inputs, const at::Tensor& actions) const {
   const auto head = architecture_.hidden.size();
   if (architecture_.discrete) {
     const auto all = all_log_probs(inputs);
@@ -107,7 +106,8 @@ void PolicyStack::assign(std::span<const std::int64_t> indices, const PolicyStac
   const c10::NoGradGuard no_grad;
   const auto index = as_index(indices, parameters_[0].device());
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i].index_copy_(0, index, source.parameters_[i].detach().to(parameters_[i].device()));
+    parameters_[i].index_copy_(0, index,
+                               source.parameters_[i].detach().to(parameters_[i].device()));
 }
 
 void PolicyStack::to(const at::Device& device) {

@@ -50,7 +50,8 @@ class PolicyStack {
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
   /// Log-probabilities of all actions, discrete only.
-  /// inputs: [batch, inputs] seen by every policy, or [size, batch, inputs] → [size, batch, actions].
+  /// inputs: [batch, inputs] seen by every policy, or [size, batch, inputs] → [size, batch,
+  /// actions].
   at::Tensor all_log_probs(const at::Tensor& inputs) const;
 
   /// Log-probability (density) of the given actions → [size, batch].

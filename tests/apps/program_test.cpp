@@ -66,7 +66,9 @@ class Program : public ::testing::Test {
   Outcome run(const std::vector<std::string>& arguments) const { return finish(start(arguments)); }
 
   void make_diagonal(const std::string& per_expert = "200") const {
-    ASSERT_EQ(run({"generate", "diagonal", "--per-expert", per_expert, "--seed", "1", "-o", "d.h5"}).code, 0);
+    ASSERT_EQ(
+        run({"generate", "diagonal", "--per-expert", per_expert, "--seed", "1", "-o", "d.h5"}).code,
+        0);
   }
 
   void wait_for(const std::string& file) const {
@@ -75,7 +77,8 @@ class Program : public ::testing::Test {
     ASSERT_TRUE(fs::exists(folder_ / file));
   }
 
-  void expect_bad_input(const std::vector<std::string>& arguments, const std::string& sentence) const {
+  void expect_bad_input(const std::vector<std::string>& arguments,
+                        const std::string& sentence) const {
     const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(sentence));
@@ -112,35 +115,45 @@ TEST_F(Program, TheContractOfTheCommands) {
     EXPECT_TRUE(result.contains(key)) << key;
   EXPECT_EQ(result["k"], 5);
   EXPECT_GT(result["nmi"].get<double>(), 0.9);
-  for (const char* file : {"run.json", "config.toml", "labels.csv", "scores.h5", "centres.h5",
-                           "trace.csv"})
+  for (const char* file :
+       {"run.json", "config.toml", "labels.csv", "scores.h5", "centres.h5", "trace.csv"})
     EXPECT_TRUE(fs::exists(folder_ / "run" / file)) << file;
   EXPECT_FALSE(fs::exists(folder_ / "run/state.h5"));
-  EXPECT_THAT(kindred::read_text(folder_ / "run/labels.csv"), ::testing::StartsWith("episode,label,margin\n"));
+  EXPECT_THAT(kindred::read_text(folder_ / "run/labels.csv"),
+              ::testing::StartsWith("episode,label,margin\n"));
 
   const auto scored = run({"score", "run", "--truth", "run/labels.csv", "--json"});
   ASSERT_EQ(scored.code, 0) << scored.err;
   EXPECT_EQ(scored.last()["nmi"], 1.0);
   EXPECT_EQ(run({"score", "run", "--json"}).last()["nmi"], result["nmi"]);
 
-  ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "50", "--seed", "9", "-o", "new.h5"}).code, 0);
+  ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "50", "--seed", "9", "-o", "new.h5"}).code,
+            0);
   const auto assigned = run({"assign", "run", "new.h5", "-o", "new.csv", "--json"});
   ASSERT_EQ(assigned.code, 0) << assigned.err;
   EXPECT_GT(assigned.last()["nmi"].get<double>(), 0.85);
   EXPECT_LT(assigned.last()["misfits"].get<int>(), 25);
-  EXPECT_THAT(kindred::read_text(folder_ / "new.csv"), ::testing::StartsWith("episode,label,margin,fits\n"));
+  EXPECT_THAT(kindred::read_text(folder_ / "new.csv"),
+              ::testing::StartsWith("episode,label,margin,fits\n"));
 }
 
 TEST_F(Program, TrajectoriesOfAnotherKindFitNone) {
   make_diagonal("300");
-  ASSERT_EQ(run({"cluster", "d.h5", "-k", "5", "--restarts", "8", "--policy", "tabular", "-o", "run"}).code, 0);
+  ASSERT_EQ(
+      run({"cluster", "d.h5", "-k", "5", "--restarts", "8", "--policy", "tabular", "-o", "run"})
+          .code,
+      0);
   // Two-step cycles between cells that no expert would walk, in the observations of the data.
-  ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "300", "--seed", "1", "--slip", "1.0", "-o", "wander.h5"}).code, 0);
+  ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "300", "--seed", "1", "--slip", "1.0",
+                 "-o", "wander.h5"})
+                .code,
+            0);
   const auto same = run({"assign", "run", "wander.h5", "-o", "w.csv", "--json"});
   ASSERT_EQ(same.code, 0) << same.err;
   EXPECT_EQ(same.last()["episodes"], 1500);
   ASSERT_EQ(run({"generate", "takeball", "--per-expert", "5", "-o", "t.h5"}).code, 0);
-  expect_bad_input({"assign", "run", "t.h5", "-o", "t.csv"}, "the centres were fitted on data with 243");
+  expect_bad_input({"assign", "run", "t.h5", "-o", "t.csv"},
+                   "the centres were fitted on data with 243");
   EXPECT_FALSE(fs::exists(folder_ / "t.csv"));
 }
 
@@ -158,16 +171,21 @@ TEST_F(Program, TruthFromAFile) {
 
 TEST_F(Program, ConfigFilesRepeatARun) {
   make_diagonal("100");
-  ASSERT_EQ(run({"cluster", "d.h5", "-k", "3", "--policy", "tabular", "--seed", "4", "-o", "a"}).code, 0);
+  ASSERT_EQ(
+      run({"cluster", "d.h5", "-k", "3", "--policy", "tabular", "--seed", "4", "-o", "a"}).code, 0);
   const auto again = run({"cluster", "--config", "a/config.toml", "-o", "b", "--json"});
   ASSERT_EQ(again.code, 0) << again.err;
-  EXPECT_EQ(kindred::read_text(folder_ / "a/labels.csv"), kindred::read_text(folder_ / "b/labels.csv"));
-  const auto flagged = run({"cluster", "--config", "a/config.toml", "-k", "2", "-o", "c", "--json"});
+  EXPECT_EQ(kindred::read_text(folder_ / "a/labels.csv"),
+            kindred::read_text(folder_ / "b/labels.csv"));
+  const auto flagged =
+      run({"cluster", "--config", "a/config.toml", "-k", "2", "-o", "c", "--json"});
   EXPECT_EQ(flagged.last()["k"], 2);
   kindred::write_text(folder_ / "bad.toml", "k = 3\nclusters = 4\n");
-  expect_bad_input({"cluster", "d.h5", "--config", "bad.toml", "-o", "e"}, "there is no option 'clusters'");
+  expect_bad_input({"cluster", "d.h5", "--config", "bad.toml", "-o", "e"},
+                   "there is no option 'clusters'");
   kindred::write_text(folder_ / "bad.toml", "k = \"many\"\n");
-  expect_bad_input({"cluster", "d.h5", "--config", "bad.toml", "-o", "e"}, "option 'k' takes a whole number");
+  expect_bad_input({"cluster", "d.h5", "--config", "bad.toml", "-o", "e"},
+                   "option 'k' takes a whole number");
   EXPECT_FALSE(fs::exists(folder_ / "e"));
 }
 
@@ -181,9 +199,11 @@ TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
   const auto whole = kindred::read_text(folder_ / "d.h5");
   kindred::write_text(folder_ / "half.h5", whole.substr(0, whole.size() / 2));
   expect_bad_input({"info", "half.h5"}, "half.h5");
-  expect_bad_input({"cluster", "d.h5", "-k", "0", "-o", "run"}, "option 'k' takes a whole number from 1");
+  expect_bad_input({"cluster", "d.h5", "-k", "0", "-o", "run"},
+                   "option 'k' takes a whole number from 1");
   expect_bad_input({"cluster", "d.h5", "-k", "1000", "-o", "run"}, "only 100 trajectories");
-  expect_bad_input({"cluster", "d.h5", "--method", "magic", "-o", "run"}, "there is no method 'magic'");
+  expect_bad_input({"cluster", "d.h5", "--method", "magic", "-o", "run"},
+                   "there is no method 'magic'");
   expect_bad_input({"cluster", "d.h5", "--colour", "red"}, "see 'kindred cluster --help'");
   expect_bad_input({"cluster"}, "no dataset was named");
   expect_bad_input({"generate", "labyrinth", "-o", "x.h5"}, "labyrinth");
@@ -204,9 +224,12 @@ TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
 }
 
 TEST_F(Program, HelpTeachesByExample) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--help"}, {"generate", "--help"}, {"info", "--help"},
-        {"cluster", "--help"}, {"assign", "--help"}, {"score", "--help"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"generate", "--help"},
+                                                    {"info", "--help"},
+                                                    {"cluster", "--help"},
+                                                    {"assign", "--help"},
+                                                    {"score", "--help"}}) {
     const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("kindred "));
@@ -219,8 +242,9 @@ TEST_F(Program, HelpTeachesByExample) {
 
 class Interrupted : public Program {
  protected:
-  const std::vector<std::string> command_ = {"cluster", "d.h5", "-k", "6", "--merge-to", "5",
-                                             "--restarts", "3", "--seed", "3", "--json", "-o"};
+  const std::vector<std::string> command_ = {"cluster",    "d.h5", "-k",         "6",
+                                             "--merge-to", "5",    "--restarts", "3",
+                                             "--seed",     "3",    "--json",     "-o"};
   std::vector<std::string> into(const std::string& folder, bool resume = false) const {
     auto arguments = command_;
     arguments.push_back(folder);
@@ -270,8 +294,11 @@ TEST_F(Interrupted, CtrlCSavesAndSaysHowToGoOn) {
 TEST_F(Program, SharedFilesAreRecognised) {
   const fs::path shared = fs::path(KINDRED_SHARED_DATA) / "mujoco";
   if (!fs::exists(shared)) GTEST_SKIP() << "NOT RUN: no datasets in " << shared;
-  for (const auto& [name, dims] : std::map<std::string, std::pair<int, int>>{
-           {"hopper", {11, 3}}, {"halfcheetah", {17, 6}}, {"walker2d", {17, 6}}, {"ant", {27, 8}}}) {
+  for (const auto& [name, dims] :
+       std::map<std::string, std::pair<int, int>>{{"hopper", {11, 3}},
+                                                  {"halfcheetah", {17, 6}},
+                                                  {"walker2d", {17, 6}},
+                                                  {"ant", {27, 8}}}) {
     const auto outcome = run({"info", (shared / (name + "-medium-expert.hdf5")).string(), "--truth",
                               (shared / (name + "-medium-expert.labels.csv")).string(), "--json"});
     ASSERT_EQ(outcome.code, 0) << outcome.err;

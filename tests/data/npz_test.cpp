@@ -27,9 +27,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-fs::path fixture(const std::string& name) {
-  return fs::path(KINDRED_FIXTURES) / "npz" / name;
-}
+fs::path fixture(const std::string& name) { return fs::path(KINDRED_FIXTURES) / "npz" / name; }
 
 /// The default options but for one.
 template <class T>

@@ -21,12 +21,17 @@ Clustering with_restarts(std::vector<std::pair<double, std::vector<std::int32_t>
 
 TEST(Agreement, SaysWhetherTheAnswerIsUnique) {
   EXPECT_EQ(restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}})).verdict, "single");
-  EXPECT_EQ(restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-100.1, {1, 1, 0, 0}},
-                                             {-150.0, {0, 1, 0, 1}}})).verdict, "unique");
-  EXPECT_EQ(restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-100.1, {0, 1, 0, 1}}})).verdict,
-            "several");
-  EXPECT_EQ(restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-150.0, {0, 0, 1, 1}}})).verdict,
-            "unstable");
+  EXPECT_EQ(
+      restart_agreement(
+          with_restarts({{-100.0, {0, 0, 1, 1}}, {-100.1, {1, 1, 0, 0}}, {-150.0, {0, 1, 0, 1}}}))
+          .verdict,
+      "unique");
+  EXPECT_EQ(
+      restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-100.1, {0, 1, 0, 1}}})).verdict,
+      "several");
+  EXPECT_EQ(
+      restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-150.0, {0, 0, 1, 1}}})).verdict,
+      "unstable");
 }
 
 TEST(Agreement, MarginsAreTheLeadOverTheSecondBest) {

@@ -101,8 +101,8 @@ TEST_P(MethodConformance, SingleStepEpisodes) {
 TEST_P(MethodConformance, ConstantActionsAndOneDimensionalObservations) {
   auto data = linear_control({.episodes = 12, .length = 10, .obs_dim = 1, .act_dim = 1});
   expect_consistent(fit(data, 2), data);
-  data.actions = Actions::continuous(
-      std::vector<float>(static_cast<std::size_t>(data.steps()), 0.5F), 1);
+  data.actions =
+      Actions::continuous(std::vector<float>(static_cast<std::size_t>(data.steps()), 0.5F), 1);
   expect_consistent(fit(data, 2), data);
 }
 

@@ -17,16 +17,24 @@ double brute_force(std::vector<double> values, std::int64_t k) {
   const auto n = static_cast<std::int64_t>(values.size());
   const auto cost = [&](std::int64_t i, std::int64_t j) {
     double mean = 0.0, sum = 0.0;
-    for (auto t = i; t < j; ++t) mean += values[static_cast<std::size_t>(t)] / static_cast<double>(j - i);
-    for (auto t = i; t < j; ++t) sum += (values[static_cast<std::size_t>(t)] - mean) * (values[static_cast<std::size_t>(t)] - mean);
+    for (auto t = i; t < j; ++t)
+      mean += values[static_cast<std::size_t>(t)] / static_cast<double>(j - i);
+    for (auto t = i; t < j; ++t)
+      sum += (values[static_cast<std::size_t>(t)] - mean) *
+             (values[static_cast<std::size_t>(t)] - mean);
     return sum;
   };
-  std::vector<std::vector<double>> best(static_cast<std::size_t>(k + 1), std::vector<double>(static_cast<std::size_t>(n + 1), std::numeric_limits<double>::infinity()));
+  std::vector<std::vector<double>> best(
+      static_cast<std::size_t>(k + 1),
+      std::vector<double>(static_cast<std::size_t>(n + 1),
+                          std::numeric_limits<double>::infinity()));
   best[0][0] = 0.0;
   for (std::int64_t c = 1; c <= k; ++c)
     for (std::int64_t j = 1; j <= n; ++j)
       for (std::int64_t i = 0; i < j; ++i)
-        best[static_cast<std::size_t>(c)][static_cast<std::size_t>(j)] = std::min(best[static_cast<std::size_t>(c)][static_cast<std::size_t>(j)], best[static_cast<std::size_t>(c - 1)][static_cast<std::size_t>(i)] + cost(i, j));
+        best[static_cast<std::size_t>(c)][static_cast<std::size_t>(j)] = std::min(
+            best[static_cast<std::size_t>(c)][static_cast<std::size_t>(j)],
+            best[static_cast<std::size_t>(c - 1)][static_cast<std::size_t>(i)] + cost(i, j));
   return best[static_cast<std::size_t>(k)][static_cast<std::size_t>(n)];
 }
 
@@ -34,7 +42,8 @@ TEST(KMeans1d, IsOptimal) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Random random(seed, "values");
     std::vector<double> values(5 + random.below(40));
-    for (auto& x : values) x = 1000.0 + (seed % 2 ? random.normal() : static_cast<double>(random.below(20)));
+    for (auto& x : values)
+      x = 1000.0 + (seed % 2 ? random.normal() : static_cast<double>(random.below(20)));
     for (std::int64_t k = 1; k <= 4; ++k) {
       const auto result = kmeans_1d(values, k);
       EXPECT_NEAR(result.cost, brute_force(values, k), 1e-6);

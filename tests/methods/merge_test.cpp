@@ -12,7 +12,7 @@ struct Case {
   std::vector<std::uint8_t> alive = {1, 1, 1};
 
   Case() {
-    const double rows[6][3] = {{-1, -2, -50}, {-1, -3, -60}, {-2, -1, -40},
+    const double rows[6][3] = {{-1, -2, -50}, {-1, -3, -60},  {-2, -1, -40},
                                {-2, -1, -45}, {-90, -80, -1}, {-70, -75, -1}};
     for (std::int64_t i = 0; i < 6; ++i)
       for (std::int64_t c = 0; c < 3; ++c) scores(i, c) = rows[i][c];

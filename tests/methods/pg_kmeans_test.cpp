@@ -131,7 +131,8 @@ TEST(PgKmeans, FusedAndStackedLearnersAgree) {
     const std::vector<std::int64_t> slots = {0, 1};
     const auto trained = [&](auto make) {
       const auto learner = make(*data, options, RunContext{});
-      learner->fit(slots, [&](std::int64_t) { return std::span<const std::int32_t>(labels); }, 1);
+      learner->fit(
+          slots, [&](std::int64_t) { return std::span<const std::int32_t>(labels); }, 1);
       return learner->score(slots);
     };
     const auto fused = trained(make_network_learner);

@@ -1,4 +1,5 @@
-// The fused kernel computes what LibTorch computes: probabilities, losses, and training step by step.
+// The fused kernel computes what LibTorch computes: probabilities, losses, and training step by
+// step.
 #include "kindred/nn/cpu_policy.h"
 
 #include <ATen/ATen.h>
@@ -56,7 +57,8 @@ TEST_P(CpuPolicyParity, Discrete) {
   StackedAdam adam(reference.parameters(), options);
   for (int step = 0; step < 25; ++step) {
     const auto loss =
-        -(view(weights, {1, kBatch, 5}) * reference.all_log_probs(view(inputs, {kBatch, 11}))).sum();
+        -(view(weights, {1, kBatch, 5}) * reference.all_log_probs(view(inputs, {kBatch, 11})))
+             .sum();
     const double own = policy.train_on_weights(inputs, weights, options);
     EXPECT_NEAR(own, loss.item<double>(), 1e-3 * std::abs(own)) << "step " << step;
     adam.step(loss);

@@ -53,8 +53,8 @@ constexpr std::int64_t kPolicies = 3;
 constexpr std::int64_t kBatch = 4;
 
 TEST(PolicyStack, CategoricalLogProbsMatchTheFormula) {
-  const auto stack = random_stack({.inputs = 5, .discrete = true, .actions = 3, .hidden = {7, 6}},
-                                  kPolicies);
+  const auto stack =
+      random_stack({.inputs = 5, .discrete = true, .actions = 3, .hidden = {7, 6}}, kPolicies);
   const auto inputs = random_tensor({kBatch, 5}, 1);
   const auto all = stack.all_log_probs(inputs);
   for (std::int64_t p = 0; p < kPolicies; ++p)
@@ -63,8 +63,8 @@ TEST(PolicyStack, CategoricalLogProbsMatchTheFormula) {
       double total = 0.0;
       for (const double logit : logits) total += std::exp(logit);
       for (std::int64_t a = 0; a < 3; ++a)
-        EXPECT_NEAR(all[p][b][a].item<double>(), logits[static_cast<std::size_t>(a)] - std::log(total),
-                    1e-5);
+        EXPECT_NEAR(all[p][b][a].item<double>(),
+                    logits[static_cast<std::size_t>(a)] - std::log(total), 1e-5);
     }
   const auto actions = at::tensor({0, 2, 1, 1}, at::kLong);
   const auto chosen = stack.log_probs(inputs, actions);
@@ -73,8 +73,8 @@ TEST(PolicyStack, CategoricalLogProbsMatchTheFormula) {
 }
 
 TEST(PolicyStack, GaussianLogDensityMatchesTheFormula) {
-  const auto stack = random_stack({.inputs = 4, .discrete = false, .actions = 2, .hidden = {8}},
-                                  kPolicies);
+  const auto stack =
+      random_stack({.inputs = 4, .discrete = false, .actions = 2, .hidden = {8}}, kPolicies);
   const auto inputs = random_tensor({kBatch, 4}, 2);
   const auto actions = random_tensor({kBatch, 2}, 3);
   const auto log_probs = stack.log_probs(inputs, actions);
@@ -115,9 +115,11 @@ TEST(PolicyStack, SelectedPoliciesActAsBefore) {
 }
 
 TEST(PolicyStack, TrainingTogetherEqualsTrainingAlone) {
-  const PolicyArchitecture architecture{.inputs = 5, .discrete = true, .actions = 3, .hidden = {16}};
+  const PolicyArchitecture architecture{
+      .inputs = 5, .discrete = true, .actions = 3, .hidden = {16}};
   const auto inputs = random_tensor({kPolicies, kBatch, 5}, 7);
-  const auto actions = at::tensor({0, 1, 2, 1, 1, 1, 0, 2, 2, 0, 1, 0}, at::kLong).view({kPolicies, kBatch});
+  const auto actions =
+      at::tensor({0, 1, 2, 1, 1, 1, 0, 2, 2, 0, 1, 0}, at::kLong).view({kPolicies, kBatch});
   const auto train = [&](PolicyStack stack, const at::Tensor& x, const at::Tensor& a) {
     StackedAdam adam(stack.parameters(), {.learning_rate = 0.01});
     for (int i = 0; i < 20; ++i) adam.step(-stack.log_probs(x, a).mean(1).sum());

@@ -41,8 +41,8 @@ NetworkCentres::NetworkCentres(PolicyInputs inputs, PolicyStack policies, double
 Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) const {
   const auto& shape = policies_.architecture();
   require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
-  const bool counted = data.observations.is_interned() && shape.discrete &&
-                       data.actions.count() == shape.actions;
+  const bool counted =
+      data.observations.is_interned() && shape.discrete && data.actions.count() == shape.actions;
   if (!counted) return log_likelihoods(data, inputs_, policies_, floor_, run.threads);
   const StepCodes codes(data, run.threads);
   return codes.sum_over_steps(
@@ -86,10 +86,10 @@ Matrix TabularCentres::score(const Trajectories& data, const RunContext&) const 
     for (std::int64_t t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
       data.observations.copy(t, t + 1, observation.data());
       const auto found = row_of.find(key(observation.data()));
-      const double* log_probs = found == row_of.end()
-                                    ? nullptr
-                                    : log_probs_.data() + (found->second * actions_ +
-                                                           data.actions.ints()[t]) * count_;
+      const double* log_probs =
+          found == row_of.end()
+              ? nullptr
+              : log_probs_.data() + (found->second * actions_ + data.actions.ints()[t]) * count_;
       for (std::int64_t c = 0; c < count_; ++c) result(i, c) += log_probs ? log_probs[c] : unseen;
     }
   return result;
@@ -98,8 +98,7 @@ Matrix TabularCentres::score(const Trajectories& data, const RunContext&) const 
 void TabularCentres::save(ArrayFileWriter& file) const {
   file.write_text("kind", "tables");
   file.write<float>("table", table_.span(), {table_.size() / obs_dim_, obs_dim_});
-  file.write<double>("log_probs", log_probs_,
-                     {table_.size() / obs_dim_, actions_, count_});
+  file.write<double>("log_probs", log_probs_, {table_.size() / obs_dim_, actions_, count_});
 }
 
 std::shared_ptr<const Centres> TabularCentres::load(const ArrayFileReader& file) {

@@ -43,8 +43,8 @@ Matrix policy_fingerprints(const Trajectories& data) {
     const auto a = at::from_blob(const_cast<float*>(data.actions.floats().data()) + begin * width,
                                  {n, width}, at::kFloat)
                        .to(at::kDouble);
-    const auto& own = episodes.emplace_back(
-        NormalEquations{x.t().mm(x), x.t().mm(a), static_cast<double>(n)});
+    const auto& own =
+        episodes.emplace_back(NormalEquations{x.t().mm(x), x.t().mm(a), static_cast<double>(n)});
     if (!all.xx.defined()) all = {at::zeros_like(own.xx), at::zeros_like(own.xa), 0.0};
     all.xx += own.xx;
     all.xa += own.xa;

@@ -38,7 +38,7 @@ class NetworkLearner final : public Learner {
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
-      const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
+    const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
     std::atomic<std::int64_t> done{0};
     const auto n = static_cast<std::int64_t>(slots.size());
     parallel_chunks(n, 1, run_.threads, [&](std::int64_t begin, std::int64_t end) {
@@ -47,8 +47,9 @@ class NetworkLearner final : public Learner {
         const auto slot = slots[static_cast<std::size_t>(i)];
         policy.load(policies_, slot);
         if (codes_) {
-          fit_on_counts(policy, std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
-                                                          static_cast<std::size_t>(codes_->codes())));
+          fit_on_counts(policy,
+                        std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
+                                                  static_cast<std::size_t>(codes_->codes())));
         } else {
           BatchSampler sampler(data_, options_, slot, labels(slot / options_.k), round);
           fit_on_batches(policy, sampler);
@@ -63,9 +64,9 @@ class NetworkLearner final : public Learner {
     const auto stack = policies_.select(slots);
     if (!codes_)
       return log_likelihoods(data_, inputs_, stack, options_.log_prob_floor, run_.threads);
-    return codes_->sum_over_steps(table_log_probs(data_.observations, inputs_, stack,
-                                                  options_.log_prob_floor, run_.threads),
-                                  stack.size());
+    return codes_->sum_over_steps(
+        table_log_probs(data_.observations, inputs_, stack, options_.log_prob_floor, run_.threads),
+        stack.size());
   }
 
   void reinitialise(std::int64_t slot, std::int64_t round) override {
@@ -104,8 +105,10 @@ class NetworkLearner final : public Learner {
       actions.assign(steps.size() * static_cast<std::size_t>(width), 0.0F);
       for (std::size_t i = 0; i < steps.size(); ++i) {
         float* row = actions.data() + i * static_cast<std::size_t>(width);
-        if (discrete) row[data_.actions.ints()[steps[i]]] = share;
-        else std::copy_n(data_.actions.floats().data() + steps[i] * width, width, row);
+        if (discrete)
+          row[data_.actions.ints()[steps[i]]] = share;
+        else
+          std::copy_n(data_.actions.floats().data() + steps[i] * width, width, row);
       }
       weights.assign(steps.size(), share);
       const double loss = discrete ? policy.train_on_weights(seen, actions, adam_)

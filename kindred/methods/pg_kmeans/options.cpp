@@ -31,8 +31,9 @@ OptionTable Options::describe() {
       choice("merge-rule", merge_rule, {"least-loss", "printed"},
              "Which pair to merge: the one that lowers the objective least, or the paper's printed "
              "rule."),
-      flag("refine", refine,
-           "After merging, train new policies on the clusters and go on until labels settle again."),
+      flag(
+          "refine", refine,
+          "After merging, train new policies on the clusters and go on until labels settle again."),
       choice("standardize", standardize, {"auto", "on", "off"},
              "Scale observations by the dataset's mean and deviation; auto leaves repeating "
              "(gridworld) observations as they are."),
@@ -71,7 +72,8 @@ Options resolve(Options options, const Trajectories& data) {
         "policy 'tabular' needs discrete actions and observations that repeat; "
         "this data has {} and {}; use policy 'mlp'",
         data.actions.is_discrete() ? "discrete actions" : "continuous actions",
-        data.observations.is_interned() ? "repeating observations" : "observations that do not repeat");
+        data.observations.is_interned() ? "repeating observations"
+                                        : "observations that do not repeat");
   if (options.init == Initialisation::kFingerprint && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
   if (options.standardize == Standardize::kAuto)

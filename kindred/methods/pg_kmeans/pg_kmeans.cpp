@@ -84,7 +84,8 @@ void assign_trajectories(Restart& restart, const Matrix& scores) {
 }
 
 /// Refills `cluster` with the trajectories that are explained worst per step.
-void reseed(Restart& restart, std::int64_t cluster, const Matrix& scores, const Trajectories& data) {
+void reseed(Restart& restart, std::int64_t cluster, const Matrix& scores,
+            const Trajectories& data) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.episodes()));
   std::iota(order.begin(), order.end(), 0);
   const auto per_step = [&](std::int64_t i) {
@@ -129,8 +130,8 @@ void merge(Restart& restart, const Matrix& scores, const Options& options) {
   const auto sizes = restart.sizes();
   for (std::size_t c = 0; c < sizes.size(); ++c)
     if (sizes[c] == 0) restart.alive[c] = 0;
-  restart.merges = merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels,
-                                  restart.alive);
+  restart.merges =
+      merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels, restart.alive);
   if (!restart.merges.empty()) restart.objective = restart.merges.back().objective;
 }
 
@@ -171,8 +172,8 @@ void assign_all(State& state, const Trajectories& data, const Options& options, 
     assign_trajectories(restart, scores);
     ++restart.rounds;
     ++restart.phase_rounds;
-    state.trace.push_back({index, restart.rounds, restart.objective, restart.changed,
-                           restart.sizes(), seconds});
+    state.trace.push_back(
+        {index, restart.rounds, restart.objective, restart.changed, restart.sizes(), seconds});
     if (!handle_empty_clusters(restart, index, scores, data, options, state.round, learner))
       advance_phase(restart, index, scores, options, state.round, learner);
   }

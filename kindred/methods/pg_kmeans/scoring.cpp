@@ -15,7 +15,9 @@ constexpr std::int64_t kBlock = 256;  // activations of a block stay in cache
 class StepScorer {
  public:
   StepScorer(const Trajectories& data, const PolicyArchitecture& architecture)
-      : data_(data), policy_(architecture), all_(kBlock * (architecture.discrete ? architecture.actions : 0)) {}
+      : data_(data),
+        policy_(architecture),
+        all_(kBlock * (architecture.discrete ? architecture.actions : 0)) {}
 
   CpuPolicy& policy() { return policy_; }
 
@@ -23,11 +25,11 @@ class StepScorer {
              std::span<float> out) {
     if (!data_.actions.is_discrete()) {
       const auto width = data_.actions.dim();
-      policy_.log_densities(inputs,
-                            data_.actions.floats().span().subspan(
-                                static_cast<std::size_t>(begin * width),
-                                static_cast<std::size_t>((end - begin) * width)),
-                            out);
+      policy_.log_densities(
+          inputs,
+          data_.actions.floats().span().subspan(static_cast<std::size_t>(begin * width),
+                                                static_cast<std::size_t>((end - begin) * width)),
+          out);
       return;
     }
     policy_.all_log_probs(inputs, all_);
@@ -95,8 +97,8 @@ std::vector<double> table_log_probs(const Observations& observations, const Poli
                      seen);
         policy.all_log_probs(seen, log_probs);
         for (std::int64_t code = 0; code < n * actions; ++code)
-          result[static_cast<std::size_t>((begin * actions + code) * stack.size() + p)] = std::max(
-              floor, static_cast<double>(log_probs[static_cast<std::size_t>(code)]));
+          result[static_cast<std::size_t>((begin * actions + code) * stack.size() + p)] =
+              std::max(floor, static_cast<double>(log_probs[static_cast<std::size_t>(code)]));
       }
     }
   });

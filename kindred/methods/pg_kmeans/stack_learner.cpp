@@ -36,24 +36,25 @@ class StackLearner final : public Learner {
     policies_.to(device_);
     if (data.observations.is_interned()) {
       seen_ = observed(0, data.observations.distinct());
-      if (data.actions.is_discrete()) codes_.emplace(data, run.threads);
-      else row_of_step_ = view_of(data.observations.index().span(), {data.steps()})
-                              .to(device_, at::kLong);
+      if (data.actions.is_discrete())
+        codes_.emplace(data, run.threads);
+      else
+        row_of_step_ =
+            view_of(data.observations.index().span(), {data.steps()}).to(device_, at::kLong);
     } else {
       seen_ = observed(0, data.steps());
     }
-    actions_ = data.actions.is_discrete()
-                   ? view_of(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
-                   : view_of(data.actions.floats().span(), {data.steps(), data.actions.dim()})
-                         .to(device_);
+    actions_ =
+        data.actions.is_discrete()
+            ? view_of(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
+            : view_of(data.actions.floats().span(), {data.steps(), data.actions.dim()}).to(device_);
   }
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
     auto stack = policies_.select(slots);
-    StackedAdam optimiser(stack.parameters(),
-                          {.learning_rate = options_.learning_rate,
-                           .max_gradient_norm = options_.max_gradient_norm});
+    StackedAdam optimiser(stack.parameters(), {.learning_rate = options_.learning_rate,
+                                               .max_gradient_norm = options_.max_gradient_norm});
     if (codes_) {
       const auto weights = count_weights(slots, labels);
       train(optimiser, [&] { return -(weights * stack.all_log_probs(seen_)).sum({1, 2}); });
@@ -72,8 +73,8 @@ class StackLearner final : public Learner {
     if (codes_) {
       const auto table = floored(stack.all_log_probs(seen_)).permute({1, 2, 0}).to(at::kDouble);
       const auto host = table.contiguous().cpu();
-      return codes_->sum_over_steps({host.data_ptr<double>(), static_cast<std::size_t>(host.numel())},
-                                    stack.size());
+      return codes_->sum_over_steps(
+          {host.data_ptr<double>(), static_cast<std::size_t>(host.numel())}, stack.size());
     }
     Matrix result(data_.episodes(), stack.size());
     std::int64_t episode = 0;
@@ -82,7 +83,9 @@ class StackLearner final : public Learner {
       const auto end = std::min(begin + kBlock, data_.steps());
       const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
       const auto host = floored(stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end)))
-                            .t().contiguous().cpu();
+                            .t()
+                            .contiguous()
+                            .cpu();
       const float* value = host.data_ptr<float>();
       for (auto t = begin; t < end; ++t) {
         while (t >= data_.offsets[episode + 1]) ++episode;
@@ -114,16 +117,20 @@ class StackLearner final : public Learner {
   at::Tensor observed(std::int64_t begin, std::int64_t end) const {
     const auto& observations = data_.observations;
     std::vector<float> rows(static_cast<std::size_t>((end - begin) * observations.dim()));
-    if (observations.is_interned()) std::ranges::copy(observations.table(), rows.begin());
-    else observations.copy(begin, end, rows.data());
+    if (observations.is_interned())
+      std::ranges::copy(observations.table(), rows.begin());
+    else
+      observations.copy(begin, end, rows.data());
     std::vector<float> seen(static_cast<std::size_t>((end - begin) * inputs_.count()));
     inputs_.apply(rows, seen);
-    return view_of(std::span<const float>(seen), {end - begin, inputs_.count()}).clone().to(device_);
+    return view_of(std::span<const float>(seen), {end - begin, inputs_.count()})
+        .clone()
+        .to(device_);
   }
 
   at::Tensor inputs_of(const at::Tensor& steps) const {
-    return seen_.index_select(
-        0, row_of_step_.defined() ? row_of_step_.index_select(0, steps) : steps);
+    return seen_.index_select(0,
+                              row_of_step_.defined() ? row_of_step_.index_select(0, steps) : steps);
   }
 
   at::Tensor floored(const at::Tensor& log_probs) const {
@@ -134,9 +141,9 @@ class StackLearner final : public Learner {
   at::Tensor count_weights(std::span<const std::int64_t> slots,
                            const LabelsOfRestart& labels) const {
     const auto counts = codes_->count(slots, options_.k, labels);
-    const auto weights = view_of(std::span<const double>(counts),
-                                 {static_cast<std::int64_t>(slots.size()), codes_->distinct(),
-                                  codes_->actions()});
+    const auto weights =
+        view_of(std::span<const double>(counts),
+                {static_cast<std::int64_t>(slots.size()), codes_->distinct(), codes_->actions()});
     return (weights / weights.sum({1, 2}, true)).to(device_, at::kFloat);
   }
 

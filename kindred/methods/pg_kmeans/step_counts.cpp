@@ -39,18 +39,19 @@ std::vector<double> StepCodes::count(std::span<const std::int64_t> slots, std::i
   std::vector<double> counts(slots.size() * static_cast<std::size_t>(codes()), 0.0);
   parallel_chunks(static_cast<std::int64_t>(passes.size()), 1, threads_,
                   [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) {
-      const auto& [restart, rows] = passes[static_cast<std::size_t>(p)];
-      const auto label = labels(restart);
-      for (std::int64_t i = 0; i < data_.episodes(); ++i) {
-        const auto row = rows[static_cast<std::size_t>(label[static_cast<std::size_t>(i)])];
-        if (row < 0) continue;
-        double* out = counts.data() + row * codes();
-        for (std::int64_t t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t)
-          out[code_of_step_[static_cast<std::size_t>(t)]] += 1.0;
-      }
-    }
-  });
+                    for (std::int64_t p = begin; p < end; ++p) {
+                      const auto& [restart, rows] = passes[static_cast<std::size_t>(p)];
+                      const auto label = labels(restart);
+                      for (std::int64_t i = 0; i < data_.episodes(); ++i) {
+                        const auto row =
+                            rows[static_cast<std::size_t>(label[static_cast<std::size_t>(i)])];
+                        if (row < 0) continue;
+                        double* out = counts.data() + row * codes();
+                        for (std::int64_t t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t)
+                          out[code_of_step_[static_cast<std::size_t>(t)]] += 1.0;
+                      }
+                    }
+                  });
   return counts;
 }
 

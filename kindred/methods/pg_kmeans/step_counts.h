@@ -1,6 +1,6 @@
 // PG-Kmeans on data whose observations repeat and whose actions are discrete. A step is then one of
-// distinct × actions pairs ("codes"); a memoryless policy is evaluated once per code, training needs
-// only how often each code occurs in each cluster, and both are exact.
+// distinct × actions pairs ("codes"); a memoryless policy is evaluated once per code, training
+// needs only how often each code occurs in each cluster, and both are exact.
 #pragma once
 
 #include <cstdint>

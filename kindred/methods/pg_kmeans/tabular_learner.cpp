@@ -57,7 +57,8 @@ class TabularLearner final : public Learner {
     // A cluster that never saw an observation has no opinion on it.
     const double smoothing = total > 0.0 ? options_.smoothing : 1.0;
     total += smoothing * static_cast<double>(actions);
-    for (std::int64_t a = 0; a < actions; ++a) log_prob[a] = std::log((count[a] + smoothing) / total);
+    for (std::int64_t a = 0; a < actions; ++a)
+      log_prob[a] = std::log((count[a] + smoothing) / total);
   }
 
   /// [codes, slots], floored.

@@ -13,7 +13,8 @@ namespace {
 class IntervalCost {
  public:
   explicit IntervalCost(std::span<const double> sorted) : sum_(1, 0.0), squares_(1, 0.0) {
-    shift_ = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+    shift_ =
+        std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
     for (const double x : sorted) {
       const double y = x - shift_;  // centred: the difference of large squares loses precision
       sum_.push_back(sum_.back() + y);
@@ -36,8 +37,9 @@ class IntervalCost {
   std::vector<double> sum_, squares_;
 };
 
-/// One layer of the programme: best[j] = min over i of previous[i] + cost(i, j). The best i does not
-/// fall as j grows, so each half of the range needs to look only on its side of the middle's answer.
+/// One layer of the programme: best[j] = min over i of previous[i] + cost(i, j). The best i does
+/// not fall as j grows, so each half of the range needs to look only on its side of the middle's
+/// answer.
 struct Layer {
   const IntervalCost& cost;
   const std::vector<double>& previous;

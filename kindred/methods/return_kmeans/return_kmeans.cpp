@@ -73,8 +73,7 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
   result.scores = result.centres->score(data, run);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(result.k()), 0);
   for (const auto label : result.labels) ++sizes[static_cast<std::size_t>(label)];
-  result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.trace = {{0, 1, result.objective, data.episodes(), sizes, result.seconds}};
   result.restarts = {{0, 1, true, result.objective, result.objective, {}, result.labels}};
   return result;
