@@ -73,7 +73,6 @@ struct ClusterCommand {
   RunContext context(const RunFolder& folder, ProgressBar& bar) const {
     RunContext run;
     run.progress = [&bar](const Progress& progress) { bar.show(progress); };
-    run.note = [](const std::string& message) { say("note: " + message); };
     run.stop_requested = interrupted;
     run.checkpoint = folder.state();
     run.resume = resume;

@@ -9,12 +9,12 @@
 
 namespace kindred {
 
-/// One report, after each outer iteration of a method.
+/// One report. Within an iteration only the stage and the fraction are set.
 struct Progress {
-  std::string stage;                ///< What the iteration was: "round", "merge", "epoch".
+  std::string stage;                ///< "round" after one; "training" within one.
   std::int64_t iteration = 0;       ///< 1-based.
   std::int64_t max_iterations = 0;  ///< 0 when unknown.
-  double fraction = 0.0;            ///< Of the current iteration's own work; 1 when it is complete.
+  double fraction = 0.0;            ///< Of the current iteration's own work.
   double objective = 0.0;           ///< The best restart's objective.
   std::int64_t changed = 0;         ///< Labels changed in the best restart.
   std::int64_t running = 0;         ///< Restarts that have not converged yet.
@@ -25,7 +25,6 @@ struct Progress {
 /// What a method needs to know about the run around it.
 struct RunContext {
   std::function<void(const Progress&)> progress;  ///< May be empty.
-  std::function<void(const std::string&)> note;   ///< Warnings for the user; may be empty.
   std::function<bool()> stop_requested;           ///< May be empty: never stop early.
   std::filesystem::path checkpoint;               ///< State file; empty: keep no state.
   bool resume = false;                            ///< Continue from `checkpoint` if it exists.
@@ -34,9 +33,6 @@ struct RunContext {
 
   void report(const Progress& p) const {
     if (progress) progress(p);
-  }
-  void say(const std::string& message) const {
-    if (note) note(message);
   }
   bool should_stop() const { return stop_requested && stop_requested(); }
 };

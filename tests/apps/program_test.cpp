@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "kindred/core/files.h"
+#include "kindred/core/random.h"
+#include "kindred/data/formats.h"
 
 namespace {
 
@@ -139,18 +141,20 @@ TEST_F(Program, TheContractOfTheCommands) {
 
 TEST_F(Program, TrajectoriesOfAnotherKindFitNone) {
   make_diagonal("300");
-  ASSERT_EQ(
-      run({"cluster", "d.h5", "-k", "5", "--restarts", "8", "--policy", "tabular", "-o", "run"})
-          .code,
-      0);
-  // Two-step cycles between cells that no expert would walk, in the observations of the data.
-  ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "300", "--seed", "1", "--slip", "1.0",
-                 "-o", "wander.h5"})
-                .code,
-            0);
-  const auto same = run({"assign", "run", "wander.h5", "-o", "w.csv", "--json"});
-  ASSERT_EQ(same.code, 0) << same.err;
-  EXPECT_EQ(same.last()["episodes"], 1500);
+  ASSERT_EQ(run({"cluster", "d.h5", "-k", "5", "--restarts", "8", "-o", "run"}).code, 0);
+  auto data = kindred::read_trajectories(folder_ / "d.h5");
+  std::vector<std::int32_t> actions(static_cast<std::size_t>(data.steps()));
+  kindred::Random random(1);
+  for (auto& action : actions) action = static_cast<std::int32_t>(random.below(5));
+  data.actions = kindred::Actions::discrete(std::move(actions), 5);
+  kindred::write_trajectories(data, folder_ / "random.h5", kindred::Format::kKindred);
+  const auto own = run({"assign", "run", "d.h5", "-o", "own.csv", "--json"});
+  const auto foreign = run({"assign", "run", "random.h5", "-o", "foreign.csv", "--json"});
+  ASSERT_EQ(foreign.code, 0) << foreign.err;
+  EXPECT_LT(own.last()["misfits"].get<int>(), 30);
+  EXPECT_GT(foreign.last()["misfits"].get<int>(), 1400);
+  EXPECT_THAT(kindred::read_text(folder_ / "foreign.csv"), HasSubstr(",no\n"));
+
   ASSERT_EQ(run({"generate", "takeball", "--per-expert", "5", "-o", "t.h5"}).code, 0);
   expect_bad_input({"assign", "run", "t.h5", "-o", "t.csv"},
                    "the centres were fitted on data with 243");
