@@ -18,4 +18,11 @@ function(kindred_room name)
     PUBLIC ${ARG_USES}
     PRIVATE $<BUILD_INTERFACE:kindred_warnings> ${ARG_OWNS})
   set_property(GLOBAL APPEND PROPERTY KINDRED_ROOMS kindred_${name})
+  # nlohmann's header is in nearly every file: core compiles it once and lends it to the rooms that
+  # have no precompiled header of their own (nn, methods).
+  if(name STREQUAL core)
+    target_precompile_headers(kindred_core PRIVATE <fmt/format.h> <nlohmann/json.hpp>)
+  elseif(NOT kindred::torch IN_LIST ARG_USES AND NOT kindred::nn IN_LIST ARG_USES)
+    target_precompile_headers(kindred_${name} REUSE_FROM kindred_core)
+  endif()
 endfunction()
