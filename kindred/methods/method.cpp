@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kindred/core/error.h"
-#include "kindred/methods/pg_kmeans/learner.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
+#include "kindred/methods/policies/centres.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 
 namespace kindred {
@@ -37,7 +37,7 @@ std::span<const MethodInfo> methods() {
   static const std::vector<MethodInfo> all = {
       {"pg-kmeans",
        "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
-       configured<pg_kmeans::Options, pg_kmeans::fit>, pg_kmeans::load_centres},
+       configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
       {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
        configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
   };

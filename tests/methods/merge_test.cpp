@@ -1,8 +1,8 @@
-#include "kindred/methods/pg_kmeans/merge.h"
+#include "kindred/methods/policies/merge.h"
 
 #include <gtest/gtest.h>
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 namespace {
 
 /// Clusters 0 and 1 explain each other's trajectories almost as well as their own; 2 stands apart.
@@ -63,4 +63,4 @@ TEST(Merge, ImpossiblePairsCanStillBeMerged) {
 }
 
 }  // namespace
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

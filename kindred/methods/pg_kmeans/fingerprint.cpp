@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include "kindred/methods/pg_kmeans/policy_inputs.h"
+#include "kindred/methods/policies/policy_inputs.h"
 #include "kindred/nn/kmeans.h"
 
 namespace kindred::pg_kmeans {

@@ -4,18 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "kindred/methods/clustering.h"
 #include "kindred/methods/pg_kmeans/options.h"
+#include "kindred/methods/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
-
-/// The labels one restart currently gives; `cluster` of its slots is slot % k.
-using LabelsOfRestart = std::function<std::span<const std::int32_t>(std::int64_t restart)>;
 
 class Learner {
  public:
@@ -43,8 +40,5 @@ class Learner {
 /// discrete (networks or tables), minibatches otherwise.
 std::unique_ptr<Learner> make_learner(const Trajectories& data, const Options& options,
                                       const RunContext& run);
-
-/// Centres as Learner::centres saved them.
-std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
 
 }  // namespace kindred::pg_kmeans

@@ -7,11 +7,11 @@
 
 #include "kindred/core/parallel.h"
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
-#include "kindred/methods/pg_kmeans/centres.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
-#include "kindred/methods/pg_kmeans/scoring.h"
-#include "kindred/methods/pg_kmeans/step_counts.h"
+#include "kindred/methods/policies/centres.h"
+#include "kindred/methods/policies/scoring.h"
+#include "kindred/methods/policies/step_counts.h"
 #include "kindred/nn/cpu_policy.h"
 
 namespace kindred::pg_kmeans {

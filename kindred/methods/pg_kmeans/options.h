@@ -6,15 +6,14 @@
 #include <limits>
 
 #include "kindred/core/options.h"
-#include "kindred/data/trajectories.h"
+#include "kindred/methods/policies/merge.h"
+#include "kindred/methods/policies/policy_inputs.h"
 
 namespace kindred::pg_kmeans {
 
 enum class PolicyKind { kMlp, kTabular };
 enum class Initialisation { kRandom, kFingerprint };
-enum class MergeRule { kLeastLoss, kPrinted };
 enum class EmptyCluster { kDrop, kReseed };
-enum class Standardize { kAuto, kOn, kOff };
 
 struct Options {
   std::int64_t k = 5;

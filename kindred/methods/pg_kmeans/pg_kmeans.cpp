@@ -8,8 +8,8 @@
 
 #include "kindred/core/error.h"
 #include "kindred/methods/pg_kmeans/learner.h"
-#include "kindred/methods/pg_kmeans/merge.h"
 #include "kindred/methods/pg_kmeans/state.h"
+#include "kindred/methods/policies/merge.h"
 
 namespace kindred::pg_kmeans {
 namespace {

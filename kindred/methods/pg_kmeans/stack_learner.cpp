@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
-#include "kindred/methods/pg_kmeans/centres.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
-#include "kindred/methods/pg_kmeans/step_counts.h"
+#include "kindred/methods/policies/centres.h"
+#include "kindred/methods/policies/step_counts.h"
 #include "kindred/nn/stacked_adam.h"
 
 namespace kindred::pg_kmeans {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kindred/methods/pg_kmeans/centres.h"
 #include "kindred/methods/pg_kmeans/learners.h"
-#include "kindred/methods/pg_kmeans/step_counts.h"
+#include "kindred/methods/policies/centres.h"
+#include "kindred/methods/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
 namespace {

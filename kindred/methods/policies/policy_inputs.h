@@ -9,7 +9,11 @@
 #include "kindred/data/trajectories.h"
 #include "kindred/nn/policy_stack.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
+
+/// Whether observations are scaled by the dataset's mean and deviation; auto leaves repeating
+/// (gridworld) observations as they are.
+enum class Standardize { kAuto, kOn, kOff };
 
 struct PolicyInputs {
   std::int64_t obs_dim = 0;
@@ -37,4 +41,4 @@ struct PolicyInputs {
 PolicyArchitecture architecture_for(const Trajectories& data, const PolicyInputs& inputs,
                                     std::int64_t hidden, std::int64_t layers);
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

@@ -1,9 +1,9 @@
-#include "kindred/methods/pg_kmeans/merge.h"
+#include "kindred/methods/policies/merge.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 namespace {
 
 struct Pair {
@@ -52,4 +52,4 @@ std::vector<MergeStep> merge_clusters(const Matrix& scores, std::int64_t target,
   return steps;
 }
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

@@ -1,16 +1,19 @@
-// PG-Kmeans on data whose observations repeat and whose actions are discrete. A step is then one of
+// Policies on data whose observations repeat and whose actions are discrete. A step is then one of
 // distinct × actions pairs ("codes"); a memoryless policy is evaluated once per code, training
 // needs only how often each code occurs in each cluster, and both are exact.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "kindred/methods/clustering.h"
-#include "kindred/methods/pg_kmeans/learner.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
+
+/// The labels one restart currently gives; `cluster` of its slots is slot % k.
+using LabelsOfRestart = std::function<std::span<const std::int32_t>(std::int64_t restart)>;
 
 class StepCodes {
  public:
@@ -37,4 +40,4 @@ class StepCodes {
   std::vector<std::int32_t> code_of_step_;
 };
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

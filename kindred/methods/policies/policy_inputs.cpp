@@ -1,9 +1,9 @@
-#include "kindred/methods/pg_kmeans/policy_inputs.h"
+#include "kindred/methods/policies/policy_inputs.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 namespace {
 
 /// Sums over every step, in double.
@@ -92,4 +92,4 @@ PolicyArchitecture architecture_for(const Trajectories& data, const PolicyInputs
           .hidden = std::vector<std::int64_t>(static_cast<std::size_t>(layers), hidden)};
 }
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

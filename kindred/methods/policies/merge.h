@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
-#include "kindred/methods/pg_kmeans/options.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
+
+/// Which pair to merge: the one whose merge lowers the objective least, or the paper's printed
+/// rule.
+enum class MergeRule { kLeastLoss, kPrinted };
 
 /// Merges until `target` clusters are alive. `scores` is [episodes, k]; `labels` and `alive` ([k])
 /// are changed in place. The cluster merged away gives its trajectories to the other, whose policy
@@ -17,4 +20,4 @@ std::vector<MergeStep> merge_clusters(const Matrix& scores, std::int64_t target,
                                       std::vector<std::int32_t>& labels,
                                       std::vector<std::uint8_t>& alive);
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
-#include "kindred/methods/pg_kmeans/policy_inputs.h"
+#include "kindred/methods/policies/policy_inputs.h"
 #include "kindred/nn/policy_stack.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 
 /// Log-likelihood of every trajectory under each policy, each step's at least `floor`:
 /// [episodes, stack.size()]. Memory is bounded by a block of steps per thread.
@@ -20,4 +20,4 @@ Matrix log_likelihoods(const Trajectories& data, const PolicyInputs& inputs,
 std::vector<double> table_log_probs(const Observations& observations, const PolicyInputs& inputs,
                                     const PolicyStack& stack, double floor, int threads);
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

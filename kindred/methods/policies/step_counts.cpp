@@ -1,4 +1,4 @@
-#include "kindred/methods/pg_kmeans/step_counts.h"
+#include "kindred/methods/policies/step_counts.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 
 StepCodes::StepCodes(const Trajectories& data, int threads)
     : data_(data),
@@ -69,4 +69,4 @@ Matrix StepCodes::sum_over_steps(std::span<const double> log_probs, std::int64_t
   return result;
 }
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

@@ -1,4 +1,4 @@
-#include "kindred/methods/pg_kmeans/centres.h"
+#include "kindred/methods/policies/centres.h"
 
 #include <ATen/ATen.h>
 
@@ -8,11 +8,10 @@
 #include <unordered_map>
 
 #include "kindred/core/error.h"
-#include "kindred/methods/pg_kmeans/learner.h"
-#include "kindred/methods/pg_kmeans/scoring.h"
-#include "kindred/methods/pg_kmeans/step_counts.h"
+#include "kindred/methods/policies/scoring.h"
+#include "kindred/methods/policies/step_counts.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 namespace {
 
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
@@ -145,9 +144,9 @@ PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file) {
   return stack;
 }
 
-std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
+std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) {
   return file.read_text("kind") == "tables" ? TabularCentres::load(file)
                                             : NetworkCentres::load(file);
 }
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

@@ -1,4 +1,4 @@
-#include "kindred/methods/pg_kmeans/scoring.h"
+#include "kindred/methods/policies/scoring.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include "kindred/core/parallel.h"
 #include "kindred/nn/cpu_policy.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 namespace {
 
 constexpr std::int64_t kBlock = 256;  // activations of a block stay in cache
@@ -105,4 +105,4 @@ std::vector<double> table_log_probs(const Observations& observations, const Poli
   return result;
 }
 
-}  // namespace kindred::pg_kmeans
+}  // namespace kindred

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
-#include "kindred/methods/pg_kmeans/policy_inputs.h"
+#include "kindred/methods/policies/policy_inputs.h"
 #include "kindred/nn/policy_stack.h"
 
-namespace kindred::pg_kmeans {
+namespace kindred {
 
 class NetworkCentres final : public Centres {
  public:
@@ -51,4 +51,7 @@ class TabularCentres final : public Centres {
 void save_stack(const PolicyStack& stack, const std::string& prefix, ArrayFileWriter& file);
 PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file);
 
-}  // namespace kindred::pg_kmeans
+/// Policies of either kind, as they saved themselves.
+std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file);
+
+}  // namespace kindred
