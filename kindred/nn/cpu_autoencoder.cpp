@@ -1,0 +1,209 @@
+#include "kindred/nn/cpu_autoencoder.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <deque>
+
+#include "kindred/core/error.h"
+#include "kindred/core/parallel.h"
+#include "kindred/nn/elementwise.h"
+
+namespace kindred {
+
+AutoencoderWeights::AutoencoderWeights(const AutoencoderArchitecture& architecture)
+    : architecture_(architecture),
+      layout_(architecture),
+      transposed_(static_cast<std::size_t>(layout_.size)),
+      heads_(architecture.discrete ? 1 : 2) {
+  const auto& a = architecture_;
+  for (const auto width :
+       {a.hidden, a.memory, a.decoder1, a.decoder2, a.decoder3, 2 * a.features()})
+    if (width % kLane != 0)
+      throw InvalidArgument("a layer is {} wide; widths must be multiples of {}", width, kLane);
+  for (auto& head : heads_) {
+    head.weight.resize(static_cast<std::size_t>(a.decoder3 * head_width()));
+    head.bias.resize(static_cast<std::size_t>(head_width()));
+    head.transposed.resize(head.weight.size());
+  }
+}
+
+const float* AutoencoderWeights::transposed(const ParameterBlock& block) const {
+  return transposed_.data() + block.offset;
+}
+
+void AutoencoderWeights::refresh(const float* parameters) {
+  parameters_ = parameters;
+  for (const auto* block :
+       {&layout_.step2, &layout_.gru_input, &layout_.gru_recurrent, &layout_.prefix,
+        &layout_.keys_values, &layout_.decoder2, &layout_.decoder3})
+    transpose(block->rows, block->columns, parameters + block->offset,
+              transposed_.data() + block->offset);
+  const ParameterBlock* blocks[2][2] = {{&layout_.mean, &layout_.mean_bias},
+                                        {&layout_.deviation, &layout_.deviation_bias}};
+  const auto actions = architecture_.actions;
+  for (std::size_t h = 0; h < heads_.size(); ++h) {
+    for (std::int64_t i = 0; i < architecture_.decoder3; ++i)
+      std::copy_n(parameters + blocks[h][0]->offset + i * actions, actions,
+                  heads_[h].weight.data() + i * head_width());
+    std::copy_n(parameters + blocks[h][1]->offset, actions, heads_[h].bias.data());
+    transpose(architecture_.decoder3, head_width(), heads_[h].weight.data(),
+              heads_[h].transposed.data());
+  }
+}
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// Everything the fused kernels keep between forward and backward.
+class CpuAutoencoder final : public AutoencoderEngine {
+ public:
+  CpuAutoencoder(const AutoencoderArchitecture& architecture, int threads)
+      : weights_(architecture), threads_(threads) {}
+
+  at::Tensor encode(const at::Tensor& parameters, std::span<const SequenceBatch> parts) override;
+  at::Tensor log_likelihood(const at::Tensor& parameters, const at::Tensor& features,
+                            std::span<const SequenceBatch> parts) override;
+
+  at::Tensor encode_forward(const at::Tensor& parameters) {
+    weights_.refresh(parameters.data_ptr<float>());
+    auto features = at::empty({begins_.back(), width()});
+    each_part([&](std::size_t p, Workspace& work) {
+      work.encoder.forward(weights_, parts_[p], row(features, p));
+    });
+    return features;
+  }
+
+  at::Tensor encode_backward(const at::Tensor& features, const at::Tensor& d_features) {
+    const auto given = d_features.contiguous();
+    return sum_of_gradients([&](std::size_t p, Workspace& work) {
+      work.encoder.backward(weights_, parts_[p], row(features, p), row(given, p),
+                            work.gradient.data());
+    });
+  }
+
+  at::Tensor decode_forward(const at::Tensor& parameters, const at::Tensor& features) {
+    weights_.refresh(parameters.data_ptr<float>());
+    auto result = at::empty({begins_.back()});
+    each_part([&](std::size_t p, Workspace& work) {
+      work.decoder.forward(weights_, parts_[p], row(features, p),
+                           result.data_ptr<float>() + begins_[p]);
+    });
+    return result;
+  }
+
+  /// Gradients of the parameters and of the features.
+  std::pair<at::Tensor, at::Tensor> decode_backward(const at::Tensor& features,
+                                                    const at::Tensor& d_result) {
+    const auto given = d_result.contiguous();
+    auto d_features = at::empty({begins_.back(), width()});
+    auto gradient = sum_of_gradients([&](std::size_t p, Workspace& work) {
+      work.decoder.backward(weights_, parts_[p], row(features, p),
+                            given.data_ptr<float>() + begins_[p], row(d_features, p),
+                            work.gradient.data());
+    });
+    return {gradient, d_features};
+  }
+
+ private:
+  struct Workspace {
+    CpuEncoder encoder;
+    CpuDecoder decoder;
+    std::vector<float> gradient;
+  };
+
+  std::int64_t width() const { return weights_.architecture().features(); }
+  float* row(const at::Tensor& features, std::size_t part) const {
+    return features.data_ptr<float>() + begins_[part] * width();
+  }
+
+  void take(std::span<const SequenceBatch> parts) {
+    parts_ = parts;
+    begins_.assign(1, 0);
+    for (const auto& part : parts) begins_.push_back(begins_.back() + part.sequences());
+    while (workspaces_.size() < parts.size()) workspaces_.emplace_back();
+  }
+
+  template <class Work>
+  void each_part(const Work& work) {
+    parallel_chunks(static_cast<std::int64_t>(parts_.size()), 1, threads_,
+                    [&](std::int64_t begin, std::int64_t) {
+                      const auto p = static_cast<std::size_t>(begin);
+                      work(p, workspaces_[p]);
+                    });
+  }
+
+  /// Each part fills its own gradient; they are added in the order of the parts, so the result does
+  /// not depend on how many threads there are.
+  template <class Work>
+  at::Tensor sum_of_gradients(const Work& work) {
+    each_part([&](std::size_t p, Workspace& workspace) {
+      workspace.gradient.assign(static_cast<std::size_t>(weights_.layout().size), 0.0F);
+      work(p, workspace);
+    });
+    auto sum = at::zeros({weights_.layout().size});
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      add(weights_.layout().size, workspaces_[p].gradient.data(), sum.data_ptr<float>());
+    return sum;
+  }
+
+  AutoencoderWeights weights_;
+  int threads_;
+  std::span<const SequenceBatch> parts_;
+  std::vector<std::int64_t> begins_;  // first sequence of each part
+  std::deque<Workspace> workspaces_;
+};
+
+struct Encode : torch::autograd::Function<Encode> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& parameters,
+                            CpuAutoencoder* engine) {
+    auto features = engine->encode_forward(parameters);
+    context->saved_data["engine"] = reinterpret_cast<std::int64_t>(engine);
+    context->save_for_backward({features});
+    return features;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    auto* engine = reinterpret_cast<CpuAutoencoder*>(context->saved_data["engine"].toInt());
+    return {engine->encode_backward(context->get_saved_variables()[0], gradients[0]), at::Tensor()};
+  }
+};
+
+struct Decode : torch::autograd::Function<Decode> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& parameters,
+                            const at::Tensor& features, CpuAutoencoder* engine) {
+    const auto dense = features.contiguous();
+    context->saved_data["engine"] = reinterpret_cast<std::int64_t>(engine);
+    context->save_for_backward({dense});
+    return engine->decode_forward(parameters, dense);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    auto* engine = reinterpret_cast<CpuAutoencoder*>(context->saved_data["engine"].toInt());
+    auto [d_parameters, d_features] =
+        engine->decode_backward(context->get_saved_variables()[0], gradients[0]);
+    return {d_parameters, d_features, at::Tensor()};
+  }
+};
+
+at::Tensor CpuAutoencoder::encode(const at::Tensor& parameters,
+                                  std::span<const SequenceBatch> parts) {
+  take(parts);
+  return Encode::apply(parameters, this);
+}
+
+at::Tensor CpuAutoencoder::log_likelihood(const at::Tensor& parameters, const at::Tensor& features,
+                                          std::span<const SequenceBatch> parts) {
+  take(parts);
+  return Decode::apply(parameters, features, this);
+}
+
+}  // namespace
+
+std::unique_ptr<AutoencoderEngine> make_cpu_autoencoder(const AutoencoderArchitecture& architecture,
+                                                        int threads) {
+  return std::make_unique<CpuAutoencoder>(architecture, threads);
+}
+
+}  // namespace kindred

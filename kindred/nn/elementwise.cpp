@@ -1,0 +1,65 @@
+#include "kindred/nn/elementwise.h"
+
+#include <algorithm>
+
+#include "kindred/nn/vectorise.h"
+
+namespace kindred {
+
+KINDRED_VECTORISE
+void relu(std::int64_t n, float* x) {
+  for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] > 0.0F ? x[i] : 0.0F;
+}
+
+KINDRED_VECTORISE
+void mask_gradient(std::int64_t n, const float* activation, float* gradient) {
+  for (std::int64_t i = 0; i < n; ++i) gradient[i] = activation[i] > 0.0F ? gradient[i] : 0.0F;
+}
+
+KINDRED_VECTORISE
+void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, float* out,
+              bool accumulate) {
+  if (!accumulate) std::fill_n(out, columns, 0.0F);
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) out[c] += x[r * columns + c];
+}
+
+KINDRED_VECTORISE
+void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* out) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+}
+
+KINDRED_VECTORISE
+void add(std::int64_t n, const float* from, float* to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
+}
+
+void fill_rows(std::int64_t rows, std::int64_t columns, const float* row, float* x) {
+  for (std::int64_t r = 0; r < rows; ++r) std::copy_n(row, columns, x + r * columns);
+}
+
+KINDRED_VECTORISE
+float squared_norm(std::int64_t n, const float* x) {
+  // Sixteen running sums: the compiler may not reorder a single one.
+  float sums[16] = {};
+  std::int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int j = 0; j < 16; ++j) sums[j] += x[i + j] * x[i + j];
+  float total = 0.0F;
+  for (; i < n; ++i) total += x[i] * x[i];
+  for (const float sum : sums) total += sum;
+  return total;
+}
+
+void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, float* x) {
+  for (std::int64_t r = 0; r < rows; ++r, x += stride) {
+    const float most = *std::max_element(x, x + columns);
+    float total = 0.0F;
+    for (std::int64_t c = 0; c < columns; ++c) total += std::exp(x[c] - most);
+    const float shift = most + std::log(total);
+    for (std::int64_t c = 0; c < columns; ++c) x[c] -= shift;
+  }
+}
+
+}  // namespace kindred

@@ -1,0 +1,52 @@
+// The loops between matrix products, each compiled for several generations of processors.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace kindred {
+
+/// e^x to about 2e-7 of its value, without a branch: loops that call it vectorise. Saturates beyond
+/// ±87.
+inline float fast_exp(float x) {
+  x = x < -87.0F ? -87.0F : x;
+  x = x > 87.0F ? 87.0F : x;
+  constexpr float kRound = 12582912.0F;  // 1.5 · 2^23: adding it rounds to whole numbers
+  const float shifted = x * 1.44269504F + kRound;
+  const float n = shifted - kRound;
+  const float f = x - n * 0.693359375F + n * 2.12194440e-4F;  // x - n ln 2, in two parts
+  float p = 1.9875691500e-4F;
+  p = p * f + 1.3981999507e-3F;
+  p = p * f + 8.3334519073e-3F;
+  p = p * f + 4.1665795894e-2F;
+  p = p * f + 1.6666665459e-1F;
+  p = p * f + 5.0000001201e-1F;
+  p = p * f * f + f + 1.0F;
+  const auto exponent = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRound);
+  return p * std::bit_cast<float>((exponent + 127) << 23);
+}
+
+inline float sigmoid(float x) { return 1.0F / (1.0F + fast_exp(-x)); }
+inline float fast_tanh(float x) { return 2.0F * sigmoid(2.0F * x) - 1.0F; }
+inline float softplus(float x) { return x > 20.0F ? x : std::log1p(std::exp(x)); }
+
+/// x = max(x, 0)
+void relu(std::int64_t n, float* x);
+/// Zeroes the gradient where the activation was cut off.
+void mask_gradient(std::int64_t n, const float* activation, float* gradient);
+/// out[c] = Σ_r x[r, c], or += when `accumulate`.
+void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, float* out,
+              bool accumulate = false);
+/// Copies [rows, columns] as [columns, rows].
+void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* out);
+/// to += from
+void add(std::int64_t n, const float* from, float* to);
+/// Each row of x becomes `row`.
+void fill_rows(std::int64_t rows, std::int64_t columns, const float* row, float* x);
+/// Σ x²
+float squared_norm(std::int64_t n, const float* x);
+/// Rows [rows, stride] become log-probabilities over their first `columns` numbers.
+void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, float* x);
+
+}  // namespace kindred
