@@ -62,7 +62,11 @@ void ProgressBar::clear() {
 }
 
 void ProgressBar::show(const Progress& progress) {
-  if (!terminal_) return;
+  if (progress.stage == "estimate") {
+    clear();
+    fmt::print(stderr, "This will take about {}.\n", duration(progress.seconds));
+  }
+  if (!terminal_ || progress.stage == "estimate") return;
   const bool training = progress.stage == "training";  // within a round: the last one's facts hold
   if (!training) last_ = progress;
   std::string line = fmt::format("round {} {}", last_.iteration + (training ? 1 : 0),

@@ -11,7 +11,7 @@ namespace kindred {
 
 /// One report. Within an iteration only the stage and the fraction are set.
 struct Progress {
-  std::string stage;                ///< "round" after one; "training" within one.
+  std::string stage;  ///< "estimate" before the first round; "round" after one; "training" within.
   std::int64_t iteration = 0;       ///< 1-based.
   std::int64_t max_iterations = 0;  ///< 0 when unknown.
   double fraction = 0.0;            ///< Of the current iteration's own work.
@@ -19,7 +19,7 @@ struct Progress {
   std::int64_t changed = 0;         ///< Labels changed in the best restart.
   std::int64_t running = 0;         ///< Restarts that have not converged yet.
   std::vector<std::int64_t> sizes;  ///< Cluster sizes of the best restart.
-  double seconds = 0.0;             ///< Since the method started.
+  double seconds = 0.0;             ///< Since the method started; an estimate's: expected in all.
 };
 
 /// What a method needs to know about the run around it.

@@ -82,6 +82,7 @@ struct Clustering {
   std::string method;
   std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
   Matrix scores;                     ///< [episodes, k]
+  Matrix latents;                    ///< [episodes, features] where the method has them.
   std::string score_meaning;         ///< "log-likelihood" or "negative squared distance".
   double objective = 0.0;            ///< Higher is better.
   std::int64_t iterations = 0;

@@ -6,9 +6,14 @@
 #include <vector>
 
 #include "kindred/core/error.h"
+#include "kindred/methods/caae/caae.h"
+#include "kindred/methods/dec/dec.h"
+#include "kindred/methods/latent/encoder.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/policies/centres.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
+#include "kindred/methods/vae_kmeans/vae_kmeans.h"
+#include "kindred/methods/vq_vae/vq_vae.h"
 
 namespace kindred {
 namespace {
@@ -38,6 +43,14 @@ std::span<const MethodInfo> methods() {
       {"pg-kmeans",
        "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
+      {"caae", "Encode each trajectory for reconstructing its actions, drawn to learned centroids.",
+       configured<caae::Options, caae::fit>, latent::load_centres},
+      {"dec", "Deep Embedded Clustering: an autoencoder, k-means, then self-training.",
+       configured<dec::Options, dec::fit>, latent::load_centres},
+      {"vae-kmeans", "A variational autoencoder, then k-means on its latent means.",
+       configured<vae_kmeans::Options, vae_kmeans::fit>, latent::load_centres},
+      {"vq-vae", "A vector-quantised autoencoder; a trajectory's cluster is its code.",
+       configured<vq_vae::Options, vq_vae::fit>, latent::load_centres},
       {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
        configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
   };

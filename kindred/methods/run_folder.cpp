@@ -48,6 +48,9 @@ void save_scores(const fs::path& path, const Clustering& clustering) {
   ArrayFileWriter file(path);
   file.write<double>("scores", clustering.scores.values,
                      {clustering.scores.rows, clustering.scores.columns});
+  if (clustering.latents.rows > 0)
+    file.write<double>("latents", clustering.latents.values,
+                       {clustering.latents.rows, clustering.latents.columns});
   file.write_text("meaning", clustering.score_meaning);
   file.write<std::int32_t>("labels", clustering.labels);
   for (const auto& restart : clustering.restarts)

@@ -1,7 +1,7 @@
 // A run on disk. The folder holds
 //   run.json     the run record            labels.csv   episode, label, margin
 //   config.toml  the resolved options      trace.csv    one line per restart and round
-//   scores.h5    [episodes, k] matrix, labels of every restart
+//   scores.h5    [episodes, k] matrix, labels of every restart, latent vectors where there are any
 //   centres.h5   the fitted centres        state.h5     only while a run can be resumed
 #pragma once
 

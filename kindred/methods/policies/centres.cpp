@@ -12,8 +12,6 @@
 #include "kindred/methods/policies/step_counts.h"
 
 namespace kindred {
-namespace {
-
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
                              std::int64_t actions) {
   const auto describe = [](std::int64_t obs, bool is_discrete, std::int64_t width) {
@@ -29,8 +27,6 @@ void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, boo
                           describe(obs_dim, discrete, actions),
                           describe(data.observations.dim(), data.actions.is_discrete(), width));
 }
-
-}  // namespace
 
 NetworkCentres::NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor)
     : inputs_(std::move(inputs)), policies_(std::move(policies)), floor_(floor) {

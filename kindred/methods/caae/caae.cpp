@@ -1,0 +1,83 @@
+#include "kindred/methods/caae/caae.h"
+
+#include <ATen/ATen.h>
+
+#include "kindred/methods/latent/codebook.h"
+#include "kindred/methods/latent/fit.h"
+#include "kindred/nn/latent_losses.h"
+
+namespace kindred::caae {
+namespace {
+
+class Caae final : public latent::Model {
+ public:
+  Caae(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
+      : options_(options),
+        restart_(restart),
+        threads_(threads),
+        centroids_(latent::normal_tensor(options.k, options.heads * options.head_size,
+                                         latent::restart_random(options, "codebook", restart),
+                                         like)) {}
+
+  std::vector<at::Tensor> parameters() override { return {centroids_}; }
+  at::Tensor centres() const override { return centroids_; }
+
+  /// mean_i( −log p(τ_i | z_i) + α min_j ‖μ_j − z_i‖² ) − λ (1/m²) Σ_ij min{1, ‖μ_i − μ_j‖²}
+  at::Tensor loss(const latent::TrainingStep& step) override {
+    const auto& z = step.features;
+    const auto attraction = std::get<0>(squared_distances(z, centroids_).min(1)).mean();
+    auto loss = step.reconstruction(z) + options_.alpha * attraction;
+    if (options_.regulariser > 0.0)
+      loss = loss - options_.regulariser * codebook_spread(centroids_);
+    return loss;
+  }
+
+  latent::AfterRound end_round(const latent::RoundEnd& round) override {
+    if (!options_.refit) return latent::AfterRound::kGoOn;
+    const Random random(static_cast<std::uint64_t>(options_.seed), "refit",
+                        static_cast<std::uint64_t>(restart_ << 40 | round.steps));
+    return latent::refit_codebook(centroids_, round.recent, random, threads_)
+               ? latent::AfterRound::kParametersReplaced
+               : latent::AfterRound::kGoOn;
+  }
+
+ private:
+  const Options& options_;
+  std::int64_t restart_;
+  int threads_;
+  at::Tensor centroids_;
+};
+
+}  // namespace
+
+OptionTable Options::describe() {
+  return latent::joined(
+      latent::Options::describe(),
+      {real("alpha", alpha, 0.0, 1e9, "How strongly latent vectors are drawn to their centroid."),
+       real("regulariser", regulariser, 0.0, 1e9,
+            "Weight of the term that keeps centroids apart; 0 leaves it out."),
+       flag("refit", refit,
+            "Between rounds, replace the centroids by a k-means solution of the latent vectors "
+            "where that is clearly better.")});
+}
+
+Options resolve(Options options, const Trajectories& data) {
+  latent::resolve_shared(options, data);
+  return options;
+}
+
+Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+  Options options = resolve(requested, data);
+  return latent::fit(data,
+                     {.method = "caae",
+                      .options = options,
+                      .all_options = to_json(options.describe()),
+                      .distance_weight = options.alpha,
+                      .make_model =
+                          [&](std::int64_t restart, const at::Tensor& like) {
+                            return std::make_unique<Caae>(options, restart, run.threads, like);
+                          }},
+                     run);
+}
+
+}  // namespace kindred::caae

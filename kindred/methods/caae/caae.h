@@ -1,0 +1,23 @@
+// The Centroid-Attracted Autoencoder: reconstruct actions from a latent vector per trajectory that
+// is drawn to the nearest of m learned centroids. A trajectory's cluster is its nearest centroid.
+#pragma once
+
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/latent/options.h"
+
+namespace kindred::caae {
+
+struct Options : latent::Options {
+  double alpha = 1.0;
+  double regulariser = 1.0;
+  bool refit = true;
+
+  OptionTable describe();
+};
+
+/// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
+Options resolve(Options options, const Trajectories& data);
+
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run);
+
+}  // namespace kindred::caae

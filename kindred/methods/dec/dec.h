@@ -1,0 +1,30 @@
+// Deep Embedded Clustering: an autoencoder, k-means on its latent vectors, then self-training, in
+// which soft assignments are drawn towards a sharpened version of themselves.
+#pragma once
+
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/latent/options.h"
+
+namespace kindred::dec {
+
+/// DEC as published, or the paper's variant: the divergence is added to the reconstruction from the
+/// first step on.
+enum class Variant { kPretrained, kJoint };
+
+struct Options : latent::Options {
+  Variant variant = Variant::kPretrained;
+  double pretrain = 0.6;
+  double kl_weight = 0.5;
+  std::int64_t kmeans_starts = 20;
+  std::int64_t refresh_steps = 0;
+  double change_tolerance = 0.001;
+
+  OptionTable describe();
+};
+
+/// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
+Options resolve(Options options, const Trajectories& data);
+
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run);
+
+}  // namespace kindred::dec

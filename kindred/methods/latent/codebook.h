@@ -1,0 +1,19 @@
+// A codebook that is trained together with the encoder, as CAAE and VQ-VAE have it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "kindred/core/random.h"
+#include "kindred/methods/clustering.h"
+
+namespace kindred::latent {
+
+/// Gradients move only the codes that are nearest to something, so codes that start far from every
+/// latent vector would never be used, and two codes in one cluster never part. Given the latent
+/// vectors, the best codebook is a k-means solution: this replaces the codes by one (k-means++, a
+/// few starts) when that brings the vectors clearly nearer to their codes. Returns whether it did.
+bool refit_codebook(at::Tensor& codes, const Matrix& latents, Random random, int threads);
+
+}  // namespace kindred::latent

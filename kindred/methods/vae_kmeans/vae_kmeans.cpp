@@ -1,0 +1,99 @@
+#include "kindred/methods/vae_kmeans/vae_kmeans.h"
+
+#include <ATen/ATen.h>
+
+#include "kindred/methods/latent/encoder.h"
+#include "kindred/methods/latent/fit.h"
+#include "kindred/nn/kmeans.h"
+#include "kindred/nn/latent_losses.h"
+
+namespace kindred::vae_kmeans {
+namespace {
+
+class Vae final : public latent::Model {
+ public:
+  Vae(const Options& options, std::int64_t restart, const at::Tensor& like)
+      : options_(options), restart_(restart), like_(like.detach()) {
+    const auto width = options.heads * options.head_size;
+    const double scale = 1.0 / std::sqrt(static_cast<double>(width));
+    const auto draw = [&](const char* name) {
+      return latent::normal_tensor(width, width, latent::restart_random(options, name, restart),
+                                   like) *
+             scale;
+    };
+    mean_weight_ = draw("mean");
+    deviation_weight_ = draw("deviation");
+    mean_bias_ = at::zeros({1, width}, like_.options());
+    deviation_bias_ = at::zeros({1, width}, like_.options());
+  }
+
+  std::vector<at::Tensor> parameters() override {
+    return {mean_weight_, mean_bias_, deviation_weight_, deviation_bias_};
+  }
+  at::Tensor latent(const at::Tensor& features) const override {
+    return at::matmul(features, mean_weight_) + mean_bias_;
+  }
+  at::Tensor latent_weight() const override { return mean_weight_; }
+  at::Tensor latent_bias() const override { return mean_bias_; }
+  at::Tensor centres() const override { return centres_; }
+
+  /// mean_i( −log p(τ_i | z_i) + β KL(q_i ‖ N(0, I)) ), z_i drawn from q_i
+  at::Tensor loss(const latent::TrainingStep& step) override {
+    const auto mean = latent(step.features);
+    const auto log_variance = at::matmul(step.features, deviation_weight_) + deviation_bias_;
+    const auto noise =
+        latent::normal_tensor(mean.size(0), mean.size(1),
+                              Random(static_cast<std::uint64_t>(options_.seed), "noise",
+                                     static_cast<std::uint64_t>(restart_ << 40 | step.number)),
+                              like_);
+    const auto z = mean + (0.5 * log_variance).exp() * noise;
+    return step.reconstruction(z) + options_.kl_weight * gaussian_kl(mean, log_variance).mean();
+  }
+
+  void conclude(const Matrix& latents) override {
+    auto random = latent::restart_random(options_, "kmeans", restart_);
+    const auto found =
+        kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts, random);
+    Matrix centres(options_.k, latents.columns);
+    centres.values = found.centres;
+    centres_ = latent::to_tensor(centres, like_);
+  }
+
+ private:
+  const Options& options_;
+  std::int64_t restart_;
+  at::Tensor like_;
+  at::Tensor mean_weight_, mean_bias_, deviation_weight_, deviation_bias_;
+  at::Tensor centres_;
+};
+
+}  // namespace
+
+OptionTable Options::describe() {
+  return latent::joined(
+      latent::Options::describe(),
+      {real("kl-weight", kl_weight, 0.0, 1e9,
+            "Weight of the divergence of a latent distribution from the standard normal."),
+       integer("kmeans-starts", kmeans_starts, 1, 100000,
+               "Starts of k-means (k-means++); the cheapest wins.")});
+}
+
+Options resolve(Options options, const Trajectories& data) {
+  latent::resolve_shared(options, data);
+  return options;
+}
+
+Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+  Options options = resolve(requested, data);
+  return latent::fit(data,
+                     {.method = "vae-kmeans",
+                      .options = options,
+                      .all_options = to_json(options.describe()),
+                      .make_model =
+                          [&](std::int64_t restart, const at::Tensor& like) {
+                            return std::make_unique<Vae>(options, restart, like);
+                          }},
+                     run);
+}
+
+}  // namespace kindred::vae_kmeans

@@ -1,0 +1,21 @@
+// A variational autoencoder, then k-means on the means of its latent distributions.
+#pragma once
+
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/latent/options.h"
+
+namespace kindred::vae_kmeans {
+
+struct Options : latent::Options {
+  double kl_weight = 0.5;
+  std::int64_t kmeans_starts = 10;
+
+  OptionTable describe();
+};
+
+/// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
+Options resolve(Options options, const Trajectories& data);
+
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run);
+
+}  // namespace kindred::vae_kmeans

@@ -1,0 +1,81 @@
+#include "kindred/methods/vq_vae/vq_vae.h"
+
+#include <ATen/ATen.h>
+
+#include "kindred/methods/latent/codebook.h"
+#include "kindred/methods/latent/fit.h"
+#include "kindred/nn/latent_losses.h"
+
+namespace kindred::vq_vae {
+namespace {
+
+class VqVae final : public latent::Model {
+ public:
+  VqVae(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
+      : options_(options),
+        restart_(restart),
+        threads_(threads),
+        codes_(latent::normal_tensor(options.k, options.heads * options.head_size,
+                                     latent::restart_random(options, "codebook", restart), like)) {}
+
+  std::vector<at::Tensor> parameters() override { return {codes_}; }
+  at::Tensor centres() const override { return codes_; }
+
+  /// mean_i( −log p(τ_i | e_i) + ‖sg(z_i) − e_i‖² + β ‖z_i − sg(e_i)‖² ), e_i the nearest code
+  at::Tensor loss(const latent::TrainingStep& step) override {
+    const auto& z = step.features;
+    const auto nearest = squared_distances(z, codes_).argmin(1);
+    const auto code = codes_.index_select(0, nearest);
+    const auto quantised = z + (code - z).detach();
+    const auto towards_encoder = (z.detach() - code).square().sum(1).mean();
+    const auto towards_code = (z - code.detach()).square().sum(1).mean();
+    return step.reconstruction(quantised) + towards_encoder + options_.commitment * towards_code;
+  }
+
+  latent::AfterRound end_round(const latent::RoundEnd& round) override {
+    if (!options_.refit) return latent::AfterRound::kGoOn;
+    const Random random(static_cast<std::uint64_t>(options_.seed), "refit",
+                        static_cast<std::uint64_t>(restart_ << 40 | round.steps));
+    return latent::refit_codebook(codes_, round.recent, random, threads_)
+               ? latent::AfterRound::kParametersReplaced
+               : latent::AfterRound::kGoOn;
+  }
+
+ private:
+  const Options& options_;
+  std::int64_t restart_;
+  int threads_;
+  at::Tensor codes_;
+};
+
+}  // namespace
+
+OptionTable Options::describe() {
+  return latent::joined(
+      latent::Options::describe(),
+      {real("commitment", commitment, 0.0, 1e9,
+            "How strongly latent vectors are drawn to their code."),
+       flag("refit", refit,
+            "Between rounds, replace the codes by a k-means solution of the latent vectors where "
+            "that is clearly better.")});
+}
+
+Options resolve(Options options, const Trajectories& data) {
+  latent::resolve_shared(options, data);
+  return options;
+}
+
+Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+  Options options = resolve(requested, data);
+  return latent::fit(data,
+                     {.method = "vq-vae",
+                      .options = options,
+                      .all_options = to_json(options.describe()),
+                      .make_model =
+                          [&](std::int64_t restart, const at::Tensor& like) {
+                            return std::make_unique<VqVae>(options, restart, run.threads, like);
+                          }},
+                     run);
+}
+
+}  // namespace kindred::vq_vae

@@ -1,0 +1,22 @@
+// The vector-quantised autoencoder: the decoder sees only the nearest code, gradients pass straight
+// through to the encoder. A trajectory's cluster is its code.
+#pragma once
+
+#include "kindred/methods/clustering.h"
+#include "kindred/methods/latent/options.h"
+
+namespace kindred::vq_vae {
+
+struct Options : latent::Options {
+  double commitment = 1.0;
+  bool refit = true;
+
+  OptionTable describe();
+};
+
+/// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
+Options resolve(Options options, const Trajectories& data);
+
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run);
+
+}  // namespace kindred::vq_vae
