@@ -21,6 +21,7 @@ struct Finished {
   Encoder encoder;
   Matrix codes;
   std::vector<std::int32_t> cluster_of_code;
+  Matrix latents;  // empty after resuming: they follow from the encoder
 };
 
 /// Everything between two rounds.
@@ -115,7 +116,8 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
                   std::int64_t restart) {
   Finished done;
   done.encoder = trainer.encoder();
-  const auto latents = done.encoder.encode(workshop.data, workshop.run.threads);
+  done.latents = done.encoder.encode(workshop.data, workshop.run.threads);
+  const auto& latents = done.latents;
   trainer.model().conclude(latents);
   const double objective = -trainer.evaluate();
   const auto centres = to_matrix(trainer.model().centres());
@@ -167,6 +169,17 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
   run.report(progress);
 }
 
+/// Concludes the restart that has been trained and sets up the next one, if any.
+void finish_restart(State& state, Workshop& workshop, const Recipe& recipe) {
+  const auto restart = static_cast<std::int64_t>(state.finished.size());
+  state.finished.push_back(conclude(*state.trainer, workshop, recipe, restart));
+  state.work.steps += state.trainer->work().steps;
+  state.work.padding += state.trainer->work().padding;
+  if (restart + 1 == recipe.options.restarts) return;
+  state.trainer = std::make_unique<Trainer>(workshop, recipe, restart + 1);
+  state.trainer->begin();
+}
+
 Clustering assemble(State& state, const Workshop& workshop, const Recipe& recipe) {
   Clustering result;
   result.method = recipe.method;
@@ -176,12 +189,14 @@ Clustering assemble(State& state, const Workshop& workshop, const Recipe& recipe
   for (const auto& f : state.finished) result.restarts.push_back(f.summary);
   result.best_restart = std::ranges::max_element(result.restarts, {}, &RestartSummary::objective) -
                         result.restarts.begin();
-  const auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
+  auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
   result.labels = best.summary.labels;
   result.objective = best.summary.objective;
   result.iterations = best.summary.iterations;
   result.converged = best.summary.converged;
-  result.latents = best.encoder.encode(workshop.data, workshop.run.threads);
+  result.latents = std::move(best.latents);
+  if (result.latents.rows == 0)
+    result.latents = best.encoder.encode(workshop.data, workshop.run.threads);
   auto centres = std::make_shared<LatentCentres>(best.encoder, best.codes, best.cluster_of_code);
   result.scores = centres->score_latents(result.latents);
   result.centres = std::move(centres);
@@ -218,23 +233,17 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
                     static_cast<double>(recipe.options.max_steps * recipe.options.restarts)});
   }
 
+  const auto restarts = recipe.options.restarts;
   bool stopped = false;
   auto saved = Clock::now();
-  while (static_cast<std::int64_t>(state.finished.size()) < recipe.options.restarts && !stopped) {
+  while (static_cast<std::int64_t>(state.finished.size()) < restarts && !stopped) {
     if (!state.trainer->finished()) train_round(state, recipe, run, start);
-    stopped = run.should_stop();
+    if (state.trainer->finished()) finish_restart(state, workshop, recipe);
+    stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
     if (!run.checkpoint.empty() && (stopped || seconds_since(saved) > kSecondsBetweenSaves)) {
       save_state(state, recipe, run.checkpoint);
       saved = Clock::now();
     }
-    if (stopped || !state.trainer->finished()) continue;
-    const auto restart = static_cast<std::int64_t>(state.finished.size());
-    state.finished.push_back(conclude(*state.trainer, workshop, recipe, restart));
-    state.work.steps += state.trainer->work().steps;
-    state.work.padding += state.trainer->work().padding;
-    if (restart + 1 == recipe.options.restarts) break;
-    state.trainer = std::make_unique<Trainer>(workshop, recipe, restart + 1);
-    state.trainer->begin();
   }
 
   Clustering result;

@@ -22,7 +22,7 @@ OptionTable Options::describe() {
              "Scale observations by the dataset's mean and deviation; auto leaves repeating "
              "(gridworld) observations as they are."),
       integer("max-steps", max_steps, 0, kMany,
-              "Training steps; 0: six passes over the data, at least 500 steps."),
+              "Training steps; 0: six passes over the data, at least 300 steps."),
       integer("batch-trajectories", batch_trajectories, 0, kMany,
               "Trajectories in one training step; 0: 64, or an eighth of fewer than 512."),
       real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),
@@ -59,7 +59,7 @@ void resolve_shared(Options& options, const Trajectories& data) {
     options.batch_trajectories = std::clamp<std::int64_t>(n / 8, 1, 64);
   options.batch_trajectories = std::min(options.batch_trajectories, n);
   if (options.max_steps == 0)
-    options.max_steps = std::max<std::int64_t>(500, 6 * n / options.batch_trajectories);
+    options.max_steps = std::max<std::int64_t>(300, 6 * n / options.batch_trajectories);
   if (options.standardize == Standardize::kAuto)
     options.standardize = data.observations.is_interned() ? Standardize::kOff : Standardize::kOn;
 }

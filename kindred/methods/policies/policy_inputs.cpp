@@ -12,22 +12,36 @@ struct Moments {
   std::vector<bool> nonzero;
 };
 
+/// Adds `rows` [n, dim], each as often as `times` says (once when empty).
+void add_rows(std::span<const float> rows, std::span<const double> times, Moments& to) {
+  const auto dim = to.sum.size();
+  for (std::size_t r = 0; r < rows.size() / dim; ++r) {
+    const double n = times.empty() ? 1.0 : times[r];
+    if (n == 0.0) continue;
+    for (std::size_t d = 0; d < dim; ++d) {
+      const double x = rows[r * dim + d];
+      to.sum[d] += n * x;
+      to.squares[d] += n * x * x;
+      if (x != 0.0) to.nonzero[d] = true;
+    }
+  }
+}
+
 Moments moments(const Observations& observations) {
   const auto dim = static_cast<std::size_t>(observations.dim());
   Moments result{std::vector<double>(dim), std::vector<double>(dim), std::vector<bool>(dim)};
+  if (observations.is_interned()) {
+    std::vector<double> times(static_cast<std::size_t>(observations.distinct()), 0.0);
+    for (const auto row : observations.index().span()) times[static_cast<std::size_t>(row)] += 1.0;
+    add_rows(observations.table().span(), times, result);
+    return result;
+  }
   constexpr std::int64_t kBlock = 4096;
   std::vector<float> rows(static_cast<std::size_t>(kBlock) * dim);
   for (std::int64_t begin = 0; begin < observations.steps(); begin += kBlock) {
     const auto end = std::min(begin + kBlock, observations.steps());
     observations.copy(begin, end, rows.data());
-    const float* row = rows.data();
-    for (std::int64_t t = begin; t < end; ++t)
-      for (std::size_t d = 0; d < dim; ++d) {
-        const double x = *row++;
-        result.sum[d] += x;
-        result.squares[d] += x * x;
-        if (x != 0.0) result.nonzero[d] = true;
-      }
+    add_rows(std::span(rows).first(static_cast<std::size_t>(end - begin) * dim), {}, result);
   }
   return result;
 }
