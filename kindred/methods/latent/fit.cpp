@@ -79,7 +79,7 @@ State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem
   const auto stored = nlohmann::json::parse(file.read_text("state"));
   State state;
   state.trace = trace_from_json(stored.at("trace"));
-  state.work = {stored.at("work").at(0), stored.at("work").at(1)};
+  state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
   for (std::size_t r = 0; r < stored.at("restarts").size(); ++r) {
     const auto& j = stored["restarts"][r];
     const auto prefix = fmt::format("finished/{}/", r);
@@ -173,8 +173,7 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
 void finish_restart(State& state, Workshop& workshop, const Recipe& recipe) {
   const auto restart = static_cast<std::int64_t>(state.finished.size());
   state.finished.push_back(conclude(*state.trainer, workshop, recipe, restart));
-  state.work.steps += state.trainer->work().steps;
-  state.work.padding += state.trainer->work().padding;
+  state.work += state.trainer->work();
   if (restart + 1 == recipe.options.restarts) return;
   state.trainer = std::make_unique<Trainer>(workshop, recipe, restart + 1);
   state.trainer->begin();
@@ -254,6 +253,7 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
   }
   result.seconds = seconds_since(start);
   result.timings = {{"rounds", state.trainer->rounds()},
+                    {"training", state.work.seconds},
                     {"training_steps", state.work.steps},
                     {"padded_steps", state.work.padding}};
   return result;

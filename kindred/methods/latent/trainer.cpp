@@ -94,6 +94,7 @@ double Trainer::seconds_per_step() {
 }
 
 double Trainer::train_round(const std::function<void(double fraction)>& progress) {
+  const auto start = std::chrono::steady_clock::now();
   const auto end = std::min(workshop_.options.max_steps, steps_ + kRoundSteps);
   const auto begin = steps_;
   changed_ = 0;
@@ -125,6 +126,7 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
   if (after == AfterRound::kParametersReplaced)
     for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
   finished_ = after == AfterRound::kFinished;
+  work_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return loss_sum / static_cast<double>(end - begin);
 }
 
@@ -185,7 +187,7 @@ void Trainer::load(const ArrayFileReader& file) {
   steps_ = counters[0];
   rounds_ = counters[1];
   finished_ = counters[2] != 0;
-  work_ = {counters[3], counters[4]};
+  work_ = {counters[3], counters[4], 0.0};
   adam_->restore(counters[5]);
   labels_ = file.read<std::int32_t>("training/labels").values;
   const auto own = model_->parameters();

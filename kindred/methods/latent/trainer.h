@@ -27,10 +27,17 @@ struct Workshop {
   bool pads;  ///< Whether the engine pads a part to its longest sequence.
 };
 
-/// What training has cost in steps of trajectories.
+/// What training has cost: steps of trajectories, and seconds since the process started.
 struct Work {
   std::int64_t steps = 0;
   std::int64_t padding = 0;
+  double seconds = 0.0;
+
+  void operator+=(const Work& other) {
+    steps += other.steps;
+    padding += other.padding;
+    seconds += other.seconds;
+  }
 };
 
 class Trainer {
