@@ -77,7 +77,9 @@ class CpuAutoencoder final : public AutoencoderEngine {
     return features;
   }
 
-  at::Tensor encode_backward(const at::Tensor& features, const at::Tensor& d_features) {
+  at::Tensor encode_backward(const at::Tensor& parameters, const at::Tensor& features,
+                             const at::Tensor& d_features) {
+    weights_.refresh(parameters.data_ptr<float>());
     const auto given = d_features.contiguous();
     return sum_of_gradients([&](std::size_t p, Workspace& work) {
       work.encoder.backward(weights_, parts_[p], row(features, p), row(given, p),
@@ -96,8 +98,10 @@ class CpuAutoencoder final : public AutoencoderEngine {
   }
 
   /// Gradients of the parameters and of the features.
-  std::pair<at::Tensor, at::Tensor> decode_backward(const at::Tensor& features,
+  std::pair<at::Tensor, at::Tensor> decode_backward(const at::Tensor& parameters,
+                                                    const at::Tensor& features,
                                                     const at::Tensor& d_result) {
+    weights_.refresh(parameters.data_ptr<float>());
     const auto given = d_result.contiguous();
     auto d_features = at::empty({begins_.back(), width()});
     auto gradient = sum_of_gradients([&](std::size_t p, Workspace& work) {
@@ -157,17 +161,20 @@ class CpuAutoencoder final : public AutoencoderEngine {
   std::deque<Workspace> workspaces_;
 };
 
+// On the way back the kernels read the parameters again: each function keeps those it was given.
+
 struct Encode : torch::autograd::Function<Encode> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& parameters,
                             CpuAutoencoder* engine) {
     auto features = engine->encode_forward(parameters);
     context->saved_data["engine"] = reinterpret_cast<std::int64_t>(engine);
-    context->save_for_backward({features});
+    context->save_for_backward({parameters, features});
     return features;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     auto* engine = reinterpret_cast<CpuAutoencoder*>(context->saved_data["engine"].toInt());
-    return {engine->encode_backward(context->get_saved_variables()[0], gradients[0]), at::Tensor()};
+    const auto saved = context->get_saved_variables();
+    return {engine->encode_backward(saved[0], saved[1], gradients[0]), at::Tensor()};
   }
 };
 
@@ -176,13 +183,13 @@ struct Decode : torch::autograd::Function<Decode> {
                             const at::Tensor& features, CpuAutoencoder* engine) {
     const auto dense = features.contiguous();
     context->saved_data["engine"] = reinterpret_cast<std::int64_t>(engine);
-    context->save_for_backward({dense});
+    context->save_for_backward({parameters, dense});
     return engine->decode_forward(parameters, dense);
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     auto* engine = reinterpret_cast<CpuAutoencoder*>(context->saved_data["engine"].toInt());
-    auto [d_parameters, d_features] =
-        engine->decode_backward(context->get_saved_variables()[0], gradients[0]);
+    const auto saved = context->get_saved_variables();
+    auto [d_parameters, d_features] = engine->decode_backward(saved[0], saved[1], gradients[0]);
     return {d_parameters, d_features, at::Tensor()};
   }
 };

@@ -1,7 +1,9 @@
 // Linear layers forwards and backwards over row-major buffers; widths are multiples of kLane.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kindred/nn/elementwise.h"
@@ -35,14 +37,16 @@ inline void pass_back(std::int64_t rows, std::int64_t outputs, std::int64_t inpu
   gemm(rows, inputs, outputs, {delta, outputs, 1}, transposed, below.data(), false);
 }
 
-/// Sums the steps' gradients into the distinct rows they came from; the steps' own when no row
-/// repeats.
+/// Sums the steps' gradients into the distinct rows they came from; the steps' own when each step
+/// has its own row, in the same order.
 inline const float* gather_gradients(std::int64_t rows, std::int64_t width,
                                      const std::vector<std::int32_t>& row_of_step,
                                      const std::vector<float>& per_step,
                                      std::vector<float>& per_row) {
   const auto steps = static_cast<std::int64_t>(row_of_step.size());
-  if (rows == steps) return per_step.data();
+  const bool increasing = std::adjacent_find(row_of_step.begin(), row_of_step.end(),
+                                             std::greater_equal<>{}) == row_of_step.end();
+  if (rows == steps && increasing) return per_step.data();
   per_row.assign(static_cast<std::size_t>(rows * width), 0.0F);
   for (std::int64_t s = 0; s < steps; ++s)
     add(width, per_step.data() + s * width,
