@@ -1,6 +1,7 @@
 #include "kindred/nn/cpu_autoencoder.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -210,6 +211,8 @@ at::Tensor CpuAutoencoder::log_likelihood(const at::Tensor& parameters, const at
 
 std::unique_ptr<AutoencoderEngine> make_cpu_autoencoder(const AutoencoderArchitecture& architecture,
                                                         int threads) {
+  // What is left to LibTorch is small; its own threads would only fight with ours.
+  at::set_num_threads(1);
   return std::make_unique<CpuAutoencoder>(architecture, threads);
 }
 

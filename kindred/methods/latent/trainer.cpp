@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kRoundSteps = 50;  // training steps between two looks at the codebook
 constexpr std::int64_t kPool = 8;         // batches among which trajectories are sorted by length
 constexpr std::int64_t kRecent = 4096;    // latent vectors of a round a model gets to see
+constexpr std::int64_t kEvaluatedSteps = 1 << 16;  // at once, on a GPU
 
 at::Device device_of(const RunContext& run) { return at::Device(run.device); }
 
@@ -97,9 +98,8 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
   const auto start = std::chrono::steady_clock::now();
   const auto end = std::min(workshop_.options.max_steps, steps_ + kRoundSteps);
   const auto begin = steps_;
-  changed_ = 0;
-  double loss_sum = 0.0;
-  Matrix recent(0, workshop_.architecture.features());
+  std::vector<at::Tensor> losses, latents;  // read once per round: a GPU need not wait for us
+  std::vector<std::int64_t> episodes;
   while (steps_ < end) {
     workshop_.source.fill(order_[steps_], workshop_.part_size, workshop_.run.threads, batch_);
     work_.steps += batch_.steps();
@@ -108,36 +108,38 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
     const auto loss = loss_of(batch_, steps_, features);
     adam_->step(loss, rate());
     ++steps_;
-    loss_sum += loss.item<float>();
-    if (!std::isfinite(loss_sum))
-      throw NumericError("training diverged at step {}; lower learning-rate, now {}", steps_,
-                         workshop_.options.learning_rate);
-    const c10::NoGradGuard no_grad;
-    const auto latents = to_matrix(model_->latent(features));
-    note_labels(batch_, latents);
-    if ((end - steps_) * latents.rows < kRecent) {
-      recent.values.insert(recent.values.end(), latents.values.begin(), latents.values.end());
-      recent.rows += latents.rows;
-    }
+    losses.push_back(loss.detach());
+    latents.push_back(model_->latent(features.detach()).detach());
+    episodes.insert(episodes.end(), batch_.episodes.begin(), batch_.episodes.end());
     progress(static_cast<double>(steps_ - begin) / static_cast<double>(end - begin));
   }
+  const double loss = at::stack(losses).mean().item<double>();
+  if (!std::isfinite(loss))
+    throw NumericError("training diverged before step {}; lower learning-rate, now {}", steps_,
+                       workshop_.options.learning_rate);
+  const auto seen = to_matrix(at::cat(latents));
+  note_labels(episodes, seen);
+  Matrix recent(std::min(kRecent, seen.rows), seen.columns);
+  std::copy(seen.values.end() - std::ssize(recent.values), seen.values.end(),
+            recent.values.begin());
   ++rounds_;
   const auto after = model_->end_round({steps_, recent, [this] { return all_latents(); }});
   if (after == AfterRound::kParametersReplaced)
     for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
   finished_ = after == AfterRound::kFinished;
   work_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return loss_sum / static_cast<double>(end - begin);
+  return loss;
 }
 
-void Trainer::note_labels(const MiniBatch& batch, const Matrix& latents) {
+void Trainer::note_labels(std::span<const std::int64_t> episodes, const Matrix& latents) {
+  changed_ = 0;
   if (!model_->centres().defined()) return;
   const auto centres = to_matrix(model_->centres());
   std::vector<std::int32_t> own(static_cast<std::size_t>(centres.rows));
   std::iota(own.begin(), own.end(), 0);
   const auto nearest = best_columns(LatentCentres({}, centres, own).score_latents(latents));
   for (std::size_t i = 0; i < nearest.size(); ++i) {
-    auto& label = labels_[static_cast<std::size_t>(batch.episodes[i])];
+    auto& label = labels_[static_cast<std::size_t>(episodes[i])];
     changed_ += label != nearest[i];
     label = nearest[i];
   }
@@ -148,10 +150,15 @@ double Trainer::evaluate() {
   std::vector<std::int64_t> all(static_cast<std::size_t>(workshop_.data.episodes()));
   std::iota(all.begin(), all.end(), 0);
   double sum = 0.0;
-  const auto size = static_cast<std::size_t>(workshop_.options.batch_trajectories);
+  // A GPU takes many short trajectories at once; memory stays bounded.
+  const auto mean_length = std::max<std::int64_t>(1, workshop_.data.steps() / std::ssize(all));
+  const auto size = static_cast<std::size_t>(
+      workshop_.pads ? std::clamp<std::int64_t>(kEvaluatedSteps / mean_length, 1, 4096)
+                     : workshop_.options.batch_trajectories);
   for (std::size_t begin = 0; begin < all.size(); begin += size) {
     const auto part = std::span(all).subspan(begin, std::min(size, all.size() - begin));
-    workshop_.source.fill(part, workshop_.part_size, workshop_.run.threads, batch_);
+    workshop_.source.fill(part, workshop_.pads ? std::ssize(part) : workshop_.part_size,
+                          workshop_.run.threads, batch_);
     at::Tensor features;
     sum += loss_of(batch_, steps_, features).item<double>() * static_cast<double>(part.size());
   }

@@ -73,7 +73,7 @@ class Trainer {
 
  private:
   at::Tensor loss_of(const MiniBatch& batch, std::int64_t number, at::Tensor& features) const;
-  void note_labels(const MiniBatch& batch, const Matrix& latents);
+  void note_labels(std::span<const std::int64_t> episodes, const Matrix& latents);
   double rate() const;
 
   Workshop& workshop_;
