@@ -249,8 +249,8 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
   const Options options = resolve(requested, data);
   const auto learner = make_learner(data, options, run);
   const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);
-  State state =
-      resuming ? load_state(*learner, options, data, run.checkpoint) : start(data, options);
+  State state = resuming ? load_state(*learner, options, data, run.checkpoint)
+                         : start(data, options, run.threads);
 
   bool stopped = false;
   while (state.running() && !stopped) {
