@@ -243,6 +243,20 @@ void CpuPolicy::store(PolicyStack& stack, std::int64_t index) const {
   });
 }
 
+CpuPolicy::Training CpuPolicy::training() const {
+  return {buffers_->steps, buffers_->parameters, buffers_->first, buffers_->second};
+}
+
+void CpuPolicy::resume(Training training) {
+  for (const auto* values : {&training.parameters, &training.first, &training.second})
+    if (values->size() != buffers_->parameters.size())
+      throw InvalidArgument("this policy has another architecture than the one that was saved");
+  buffers_->steps = training.steps;
+  buffers_->parameters = std::move(training.parameters);
+  buffers_->first = std::move(training.first);
+  buffers_->second = std::move(training.second);
+}
+
 void CpuPolicy::all_log_probs(std::span<const float> inputs, std::span<float> out) {
   buffers_->forward(inputs);
   auto& logits = buffers_->heads[0];

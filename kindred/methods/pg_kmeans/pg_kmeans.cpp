@@ -1,28 +1,18 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "kindred/core/error.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 #include "kindred/methods/pg_kmeans/state.h"
 #include "kindred/methods/policies/merge.h"
 
 namespace kindred::pg_kmeans {
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 struct Timings {
   double m_step = 0.0;
@@ -241,11 +231,6 @@ Clustering conclude(const State& state, const Options& options, const Learner& l
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Stopwatch clock;
   Timings timings;
-  const auto timed = [](double& total, const auto& work) {
-    const Stopwatch watch;
-    work();
-    total += watch.seconds();
-  };
   const Options options = resolve(requested, data);
   const auto learner = make_learner(data, options, run);
   const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);

@@ -1,37 +1,29 @@
 #include "kindred/methods/pg_kmeans/state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/methods/saved_state.h"
 
 namespace kindred::pg_kmeans {
 namespace {
 
 using nlohmann::json;
 
-// JSON has no infinities; an impossible trajectory makes an objective infinite.
-json number(double x) { return std::isfinite(x) ? json(x) : json(x > 0 ? "inf" : "-inf"); }
-double number(const json& j) {
-  if (j.is_number()) return j.get<double>();
-  return (j == "inf" ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
-}
-
 json to_json(const Restart& r) {
-  json merges = json::array();
-  for (const auto& m : r.merges) merges.push_back({m.from, m.into, number(m.objective)});
   return {{"phase", static_cast<int>(r.phase)},
           {"phase_rounds", r.phase_rounds},
           {"rounds", r.rounds},
           {"converged", r.converged},
-          {"objective", number(r.objective)},
-          {"objective_before_merge", number(r.objective_before_merge)},
+          {"objective", saved_number(r.objective)},
+          {"objective_before_merge", saved_number(r.objective_before_merge)},
           {"changed", r.changed},
           {"reseeds", r.reseeds},
-          {"merges", merges}};
+          {"merges", saved_merges(r.merges)}};
 }
 
 Restart restart_from(const json& j) {
@@ -40,20 +32,12 @@ Restart restart_from(const json& j) {
   r.phase_rounds = j.at("phase_rounds");
   r.rounds = j.at("rounds");
   r.converged = j.at("converged");
-  r.objective = number(j.at("objective"));
-  r.objective_before_merge = number(j.at("objective_before_merge"));
+  r.objective = restored_number(j.at("objective"));
+  r.objective_before_merge = restored_number(j.at("objective_before_merge"));
   r.changed = j.at("changed");
   r.reseeds = j.at("reseeds");
-  for (const auto& m : j.at("merges")) r.merges.push_back({m.at(0), m.at(1), number(m.at(2))});
+  r.merges = restored_merges(j.at("merges"));
   return r;
-}
-
-json to_json(const TraceEntry& t) {
-  return {t.restart, t.iteration, number(t.objective), t.changed, t.sizes, t.seconds};
-}
-
-TraceEntry trace_from(const json& j) {
-  return {j.at(0), j.at(1), number(j.at(2)), j.at(3), j.at(4), j.at(5)};
 }
 
 }  // namespace
@@ -96,11 +80,11 @@ State start(const Trajectories& data, const Options& options, int threads) {
 void save_state(const State& state, const Learner& learner, const Options& options,
                 const std::filesystem::path& path) {
   ArrayFileWriter file(path);
-  json summary = {{"round", state.round}, {"restarts", json::array()}, {"trace", json::array()}};
+  json summary = {
+      {"round", state.round}, {"restarts", json::array()}, {"trace", saved_trace(state.trace)}};
   for (const auto& restart : state.restarts) summary["restarts"].push_back(to_json(restart));
-  for (const auto& entry : state.trace) summary["trace"].push_back(to_json(entry));
   file.write_text("state", summary.dump());
-  file.write_text("options", kindred::to_json(Options(options).describe()).dump());
+  save_options(kindred::to_json(Options(options).describe()), file);
   for (std::size_t r = 0; r < state.restarts.size(); ++r) {
     const auto prefix = fmt::format("restart/{}/", r);
     file.write<std::int32_t>(prefix + "labels", state.restarts[r].labels);
@@ -114,28 +98,19 @@ void save_state(const State& state, const Learner& learner, const Options& optio
 State load_state(Learner& learner, const Options& options, const Trajectories& data,
                  const std::filesystem::path& path) {
   const ArrayFileReader file(path);
-  const auto present = json(kindred::to_json(Options(options).describe()));
-  const auto stored = json::parse(file.read_text("options"));
-  for (const auto& [name, value] : present.items())
-    if (!stored.contains(name) || stored[name] != value)
-      throw InvalidArgument(
-          "cannot resume '{}': it was started with {} = {}, now it is {}; repeat the original "
-          "options or start anew without --resume",
-          path.string(), name, stored.value(name, json()).dump(), value.dump());
+  require_saved_options(kindred::to_json(Options(options).describe()), file, path);
 
   State state;
   const auto summary = json::parse(file.read_text("state"));
   state.round = summary.at("round");
-  for (const auto& entry : summary.at("trace")) state.trace.push_back(trace_from(entry));
+  state.trace = restored_trace(summary.at("trace"));
   for (std::size_t r = 0; r < summary.at("restarts").size(); ++r) {
     auto restart = restart_from(summary["restarts"][r]);
     const auto prefix = fmt::format("restart/{}/", r);
     restart.labels = file.read<std::int32_t>(prefix + "labels").values;
     restart.alive = file.read<std::uint8_t>(prefix + "alive").values;
     restart.empty_rounds = file.read<std::int64_t>(prefix + "empty_rounds").values;
-    if (static_cast<std::int64_t>(restart.labels.size()) != data.episodes())
-      throw InvalidArgument("cannot resume '{}': it labels {} episodes, the data has {}",
-                            path.string(), restart.labels.size(), data.episodes());
+    require_saved_episodes(restart.labels, data, path);
     state.restarts.push_back(std::move(restart));
   }
   learner.load(file);
