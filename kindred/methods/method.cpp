@@ -9,6 +9,7 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/policies/centres.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
+#include "kindred/methods/sorl/sorl.h"
 
 namespace kindred {
 namespace {
@@ -38,6 +39,8 @@ std::span<const MethodInfo> methods() {
       {"pg-kmeans",
        "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
+      {"sorl", "Train every policy on all trajectories, each by its share in them (soft weights).",
+       configured<sorl::Options, sorl::fit>, load_policy_centres},
       {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
        configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
   };

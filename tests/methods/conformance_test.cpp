@@ -159,7 +159,7 @@ TEST(Methods, UnknownNameListsThoseThereAre) {
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
-                 "there is no method 'kmeans'; the methods are pg-kmeans, return-kmeans");
+                 "there is no method 'kmeans'; the methods are pg-kmeans, sorl, return-kmeans");
   }
 }
 

@@ -185,18 +185,6 @@ void report(const State& state, const Options& options, const RunContext& run, d
   run.report(progress);
 }
 
-/// Labels 0, 1, 2, … for the clusters that have members, in the order of their slots.
-std::vector<std::int32_t> consecutive(const Restart& restart) {
-  std::vector<std::int32_t> new_label(restart.alive.size(), -1);
-  std::int32_t next = 0;
-  const auto sizes = restart.sizes();
-  for (std::size_t c = 0; c < sizes.size(); ++c)
-    if (sizes[c] > 0) new_label[c] = next++;
-  auto labels = restart.labels;
-  for (auto& label : labels) label = new_label[static_cast<std::size_t>(label)];
-  return labels;
-}
-
 Clustering conclude(const State& state, const Options& options, const Learner& learner) {
   Clustering result;
   result.method = "pg-kmeans";
@@ -208,10 +196,10 @@ Clustering conclude(const State& state, const Options& options, const Learner& l
     const auto& restart = state.restarts[r];
     result.restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
                                restart.objective, restart.objective_before_merge, restart.merges,
-                               consecutive(restart)});
+                               consecutive_labels(restart.labels)});
   }
   const auto& best = state.restarts[static_cast<std::size_t>(result.best_restart)];
-  result.labels = consecutive(best);
+  result.labels = consecutive_labels(best.labels);
   result.objective = best.objective;
   result.iterations = best.rounds;
   result.converged = best.converged;
