@@ -1,0 +1,57 @@
+#include "kindred/nn/vector_ops.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kindred/nn/vectorise.h"
+
+namespace kindred {
+
+KINDRED_VECTORISE
+void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a, float* first,
+                 float* second, float* parameter) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float g = gradient[i] * scale;
+    first[i] = a.beta1 * first[i] + (1.0F - a.beta1) * g;
+    second[i] = a.beta2 * second[i] + (1.0F - a.beta2) * g * g;
+    parameter[i] -= a.rate * first[i] / (std::sqrt(second[i]) + a.epsilon);
+  }
+}
+
+KINDRED_VECTORISE
+float squared_norm(std::int64_t n, const float* x) {
+  // Sixteen running sums: the compiler may not reorder a single one.
+  float sums[16] = {};
+  std::int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int j = 0; j < 16; ++j) sums[j] += x[i + j] * x[i + j];
+  float total = 0.0F;
+  for (; i < n; ++i) total += x[i] * x[i];
+  for (const float sum : sums) total += sum;
+  return total;
+}
+
+KINDRED_VECTORISE
+void relu(std::int64_t n, float* x) {
+  for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] > 0.0F ? x[i] : 0.0F;
+}
+
+KINDRED_VECTORISE
+void mask_gradient(std::int64_t n, const float* activation, float* gradient) {
+  for (std::int64_t i = 0; i < n; ++i) gradient[i] = activation[i] > 0.0F ? gradient[i] : 0.0F;
+}
+
+KINDRED_VECTORISE
+void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, float* out) {
+  std::fill_n(out, columns, 0.0F);
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) out[c] += x[r * columns + c];
+}
+
+KINDRED_VECTORISE
+void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* out) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+}
+
+}  // namespace kindred
