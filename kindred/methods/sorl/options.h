@@ -21,7 +21,7 @@ struct Options {
   Posterior posterior = Posterior::kSum;
   std::int64_t max_rounds = 100;
   double change_tolerance = 0.001;
-  std::int64_t plateau_rounds = 5;
+  std::int64_t plateau_rounds = 10;
   double plateau_tolerance = 1e-3;
   MergeRule merge_rule = MergeRule::kLeastLoss;
   Standardize standardize = Standardize::kAuto;

@@ -54,8 +54,9 @@ void label(Restart& restart, const Scores& scores) {
   restart.objective = expected_log_likelihood(scores);
 }
 
-/// Whether the objective has not risen for some rounds and labels have settled.
-bool settled(Restart& restart, const Options& options, std::int64_t steps) {
+/// Ends a restart whose objective has not risen for some rounds, or whose rounds are used up. Only
+/// one whose labels have settled too has converged: shares that are nearly equal never settle.
+void end_on_plateau(Restart& restart, const Options& options, std::int64_t steps) {
   const double gain = restart.objective - restart.plateau_objective;
   ++restart.plateau_rounds;
   if (gain >= options.plateau_tolerance * static_cast<double>(steps)) {
@@ -64,7 +65,9 @@ bool settled(Restart& restart, const Options& options, std::int64_t steps) {
   }
   const auto allowed = static_cast<std::int64_t>(options.change_tolerance *
                                                  static_cast<double>(restart.labels.size()));
-  return restart.plateau_rounds >= options.plateau_rounds && restart.changed <= allowed;
+  const bool plateau = restart.plateau_rounds >= options.plateau_rounds;
+  restart.converged = plateau && restart.changed <= allowed;
+  restart.done = plateau || restart.rounds >= options.max_rounds;
 }
 
 /// Gives up policies until k* are left; the others' shares grow to fill the gap.
@@ -82,7 +85,7 @@ void merge(Restart& restart, Scores scores, const Options& options) {
   restart.objective = expected_log_likelihood(scores);
 }
 
-/// Labels all trajectories in each running restart, and ends those that have settled.
+/// Labels all trajectories in each running restart, and ends those on a plateau.
 void label_all(State& state, const Trajectories& data, const Options& options,
                const Mixture& mixture, double seconds) {
   for (const auto index : state.running()) {
@@ -92,8 +95,7 @@ void label_all(State& state, const Trajectories& data, const Options& options,
     ++restart.rounds;
     state.trace.push_back({index, restart.rounds, restart.objective, restart.changed,
                            restart.sizes(options.k), seconds});
-    restart.converged = settled(restart, options, data.steps());
-    restart.done = restart.converged || restart.rounds >= options.max_rounds;
+    end_on_plateau(restart, options, data.steps());
     if (restart.done) merge(restart, std::move(scores), options);
   }
 }
