@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 
 #include "kindred/core/error.h"
@@ -294,6 +296,28 @@ TEST(Sorl, ObjectiveIsTheExpectedLogLikelihood) {
   for (std::size_t i = 0; i < shares.values.size(); ++i)
     expected += shares.values[i] * result.scores.values[i];
   EXPECT_NEAR(result.objective, expected, 1e-9 * std::abs(expected));
+}
+
+TEST(Sorl, EndsWithItsBestRound) {
+  auto options = quick(3);
+  options.learning_rate = 0.05;  // unsteady on purpose
+  options.batch_trajectories = 4;
+  options.max_rounds = 12;
+  options.restarts = 3;
+  for (const auto& data : {linear_control({}), gridworld("diagonal", 20)}) {
+    const auto result = fit(data, options);
+    std::int64_t fell = 0;
+    for (const auto& restart : result.restarts) {
+      double best = -std::numeric_limits<double>::infinity();
+      double last = best;
+      for (const auto& entry : result.trace)
+        if (entry.restart == restart.restart)
+          best = std::max(best, entry.objective), last = entry.objective;
+      EXPECT_EQ(restart.objective, best);
+      fell += last < best;
+    }
+    EXPECT_GT(fell, 0) << "the case shows nothing";
+  }
 }
 
 TEST(Sorl, WhatCannotBeDoneIsExplained) {

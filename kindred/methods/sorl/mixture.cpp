@@ -45,13 +45,13 @@ Mixture::Mixture(const Trajectories& data, const Options& options, const RunCont
       run_(run),
       inputs_(PolicyInputs::from(data.observations, options.standardize == Standardize::kOn)),
       architecture_(architecture_for(data, inputs_, options.hidden, options.hidden_layers)),
-      minibatches_(data, inputs_, options_) {
-  PolicyStack initial(architecture_, 1);
-  for (std::int64_t slot = 0; slot < options.restarts * options.k; ++slot) {
-    initial.initialise(0, Random(static_cast<std::uint64_t>(options.seed), "policy",
-                                 static_cast<std::uint64_t>(slot)));
+      minibatches_(data, inputs_, options_),
+      kept_(architecture_, options.restarts * options.k) {
+  for (std::int64_t slot = 0; slot < kept_.size(); ++slot) {
+    kept_.initialise(slot, Random(static_cast<std::uint64_t>(options.seed), "policy",
+                                  static_cast<std::uint64_t>(slot)));
     policies_.push_back(std::make_unique<CpuPolicy>(architecture_));
-    policies_.back()->load(initial, 0);
+    policies_.back()->load(kept_, slot);
   }
 }
 
@@ -126,6 +126,16 @@ void Mixture::train_slice(const Slice& slice, std::int64_t slot, const Matrix& s
                        options_.learning_rate);
 }
 
+void Mixture::keep(std::int64_t restart) {
+  for (auto slot = restart * options_.k; slot < (restart + 1) * options_.k; ++slot)
+    policies_[static_cast<std::size_t>(slot)]->store(kept_, slot);
+}
+
+void Mixture::restore(std::int64_t restart) {
+  for (auto slot = restart * options_.k; slot < (restart + 1) * options_.k; ++slot)
+    policies_[static_cast<std::size_t>(slot)]->load(kept_, slot);
+}
+
 PolicyStack Mixture::stack(std::span<const std::int64_t> slots) const {
   PolicyStack result(architecture_, static_cast<std::int64_t>(slots.size()));
   for (std::size_t i = 0; i < slots.size(); ++i)
@@ -142,6 +152,7 @@ std::shared_ptr<const Centres> Mixture::centres(std::span<const std::int64_t> sl
 }
 
 void Mixture::save(ArrayFileWriter& file) const {
+  save_stack(kept_, "kept", file);
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto training = policies_[slot]->training();
     const auto prefix = fmt::format("policy/{}/", slot);
@@ -153,6 +164,7 @@ void Mixture::save(ArrayFileWriter& file) const {
 }
 
 void Mixture::load(const ArrayFileReader& file) {
+  kept_ = load_stack("kept", file);
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto prefix = fmt::format("policy/{}/", slot);
     policies_[slot]->resume({file.read<std::int64_t>(prefix + "steps").values.at(0),

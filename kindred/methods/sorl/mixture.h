@@ -29,6 +29,10 @@ class Mixture {
   /// -Σ_τ p(z|τ) Σ_t log π_z(a_t|s_t) per step. Throws NumericError when training diverges.
   void train(std::span<const std::int64_t> restarts, std::int64_t round);
 
+  /// Remembers a restart's policies as they are, and goes back to them; their training ends there.
+  void keep(std::int64_t restart);
+  void restore(std::int64_t restart);
+
   /// Scores of every trajectory under the policies in `slots`: [episodes, slots].
   Matrix score(std::span<const std::int64_t> slots, OverSteps over) const;
   std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const;
@@ -51,6 +55,7 @@ class Mixture {
   PolicyArchitecture architecture_;
   Minibatches minibatches_;
   std::vector<std::unique_ptr<CpuPolicy>> policies_;  // [restarts × k]
+  PolicyStack kept_;                                  // [restarts × k]
 };
 
 }  // namespace kindred::sorl

@@ -1,6 +1,8 @@
 #include "kindred/methods/sorl/sorl.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -46,12 +48,15 @@ double expected_log_likelihood(const Scores& scores) {
 }
 
 /// Gives each trajectory to the policy with the largest share in it.
-void label(Restart& restart, const Scores& scores) {
+void label(Restart& restart, const Scores& scores, const Options& options) {
   auto labels = best_columns(scores.posterior);
   restart.changed = std::transform_reduce(labels.begin(), labels.end(), restart.labels.begin(),
                                           std::int64_t{0}, std::plus<>(), std::not_equal_to<>());
   restart.labels = std::move(labels);
-  restart.objective = expected_log_likelihood(scores);
+  restart.objective = restart.objective_before_merge = expected_log_likelihood(scores);
+  if (!std::isfinite(restart.objective))
+    throw NumericError("training diverged (objective {}); lower learning-rate, now {}",
+                       restart.objective, options.learning_rate);
 }
 
 /// Ends a restart whose objective has not risen for some rounds, or whose rounds are used up. Only
@@ -71,8 +76,7 @@ void end_on_plateau(Restart& restart, const Options& options, std::int64_t steps
 }
 
 /// Gives up policies until k* are left; the others' shares grow to fill the gap.
-void merge(Restart& restart, Scores scores, const Options& options) {
-  restart.objective_before_merge = restart.objective;
+void merge(Restart& restart, Scores& scores, const Options& options) {
   std::vector<std::uint8_t> alive;
   for (const auto size : restart.sizes(options.k)) alive.push_back(size > 0);
   restart.merges = merge_clusters(scores.log_likelihood, options.merge_to, options.merge_rule,
@@ -85,18 +89,29 @@ void merge(Restart& restart, Scores scores, const Options& options) {
   restart.objective = expected_log_likelihood(scores);
 }
 
+/// Goes back to the best round, since Adam now and then leaves a perfect fit abruptly, and merges.
+void finish(Restart& restart, std::int64_t index, const Options& options, Mixture& mixture) {
+  mixture.restore(index);
+  auto scores = score(mixture, options, index);
+  label(restart, scores, options);
+  merge(restart, scores, options);
+}
+
 /// Labels all trajectories in each running restart, and ends those on a plateau.
-void label_all(State& state, const Trajectories& data, const Options& options,
-               const Mixture& mixture, double seconds) {
+void label_all(State& state, const Trajectories& data, const Options& options, Mixture& mixture,
+               double seconds) {
   for (const auto index : state.running()) {
     auto& restart = state.restarts[static_cast<std::size_t>(index)];
-    auto scores = score(mixture, options, index);
-    label(restart, scores);
+    label(restart, score(mixture, options, index), options);
     ++restart.rounds;
     state.trace.push_back({index, restart.rounds, restart.objective, restart.changed,
                            restart.sizes(options.k), seconds});
+    if (restart.objective > restart.best_objective) {
+      restart.best_objective = restart.objective;
+      mixture.keep(index);
+    }
     end_on_plateau(restart, options, data.steps());
-    if (restart.done) merge(restart, std::move(scores), options);
+    if (restart.done) finish(restart, index, options, mixture);
   }
 }
 

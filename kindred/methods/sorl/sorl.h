@@ -2,7 +2,8 @@
 // share in it, p(z|τ) ∝ Σ_t π_z(a_t|s_t), and a trajectory belongs to the policy with the largest.
 //
 // Training lowers -Σ_τ Σ_z p(z|τ) Σ_t log π_z(a_t|s_t) with the shares held constant. The objective
-// is its negative over all data, so the best restart is the one that trained best.
+// is its negative over all data; each restart ends with the policies of its best round, and the
+// best restart wins.
 #pragma once
 
 #include "kindred/core/progress.h"

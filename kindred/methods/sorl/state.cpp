@@ -17,6 +17,7 @@ json saved_restart(const Restart& r) {
           {"rounds", r.rounds},
           {"objective", saved_number(r.objective)},
           {"objective_before_merge", saved_number(r.objective_before_merge)},
+          {"best_objective", saved_number(r.best_objective)},
           {"plateau_objective", saved_number(r.plateau_objective)},
           {"plateau_rounds", r.plateau_rounds},
           {"changed", r.changed},
@@ -30,6 +31,7 @@ Restart restored_restart(const json& j) {
   r.rounds = j.at("rounds");
   r.objective = restored_number(j.at("objective"));
   r.objective_before_merge = restored_number(j.at("objective_before_merge"));
+  r.best_objective = restored_number(j.at("best_objective"));
   r.plateau_objective = restored_number(j.at("plateau_objective"));
   r.plateau_rounds = j.at("plateau_rounds");
   r.changed = j.at("changed");

@@ -20,6 +20,7 @@ struct Restart {
   std::int64_t rounds = 0;
   double objective = -std::numeric_limits<double>::infinity();
   double objective_before_merge = -std::numeric_limits<double>::infinity();
+  double best_objective = -std::numeric_limits<double>::infinity();
   double plateau_objective = -std::numeric_limits<double>::infinity();  ///< At the last progress.
   std::int64_t plateau_rounds = 0;                                      ///< Rounds since then.
   std::int64_t changed = 0;
