@@ -18,6 +18,15 @@ std::vector<std::int32_t> best_columns(const Matrix& scores) {
   return labels;
 }
 
+std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels) {
+  auto used = labels;
+  std::ranges::sort(used);
+  used.erase(std::ranges::unique(used).begin(), used.end());
+  for (auto& label : labels)
+    label = static_cast<std::int32_t>(std::ranges::lower_bound(used, label) - used.begin());
+  return labels;
+}
+
 std::vector<double> margins(const Matrix& scores) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> result(static_cast<std::size_t>(scores.rows), kInfinity);

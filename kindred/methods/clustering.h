@@ -102,6 +102,9 @@ struct Clustering {
 /// Label of each row: its highest score, the lowest index on ties.
 std::vector<std::int32_t> best_columns(const Matrix& scores);
 
+/// The labels renumbered 0, 1, 2, … without gaps, in the same order.
+std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels);
+
 /// Best score less second best, per row; infinite with a single column.
 std::vector<double> margins(const Matrix& scores);
 

@@ -12,6 +12,7 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/policies/centres.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
+#include "kindred/methods/sorl/sorl.h"
 #include "kindred/methods/vae_kmeans/vae_kmeans.h"
 #include "kindred/methods/vq_vae/vq_vae.h"
 
@@ -51,6 +52,8 @@ std::span<const MethodInfo> methods() {
        configured<vae_kmeans::Options, vae_kmeans::fit>, latent::load_centres},
       {"vq-vae", "A vector-quantised autoencoder; a trajectory's cluster is its code.",
        configured<vq_vae::Options, vq_vae::fit>, latent::load_centres},
+      {"sorl", "Train every policy on all trajectories, each by its share in them (soft weights).",
+       configured<sorl::Options, sorl::fit>, load_policy_centres},
       {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
        configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
   };

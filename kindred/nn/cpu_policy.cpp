@@ -10,27 +10,8 @@
 #include "kindred/core/error.h"
 #include "kindred/nn/elementwise.h"
 #include "kindred/nn/gemm.h"
-#include "kindred/nn/vectorise.h"
 
 namespace kindred {
-namespace {
-
-struct AdamRates {
-  float beta1, beta2, rate, epsilon;
-};
-
-KINDRED_VECTORISE
-void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a, float* first,
-                 float* second, float* parameter) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float g = gradient[i] * scale;
-    first[i] = a.beta1 * first[i] + (1.0F - a.beta1) * g;
-    second[i] = a.beta2 * second[i] + (1.0F - a.beta2) * g * g;
-    parameter[i] -= a.rate * first[i] / (std::sqrt(second[i]) + a.epsilon);
-  }
-}
-
-}  // namespace
 
 /// Widths are padded to whole lanes; the padding holds zeros and receives zero gradients.
 struct CpuPolicy::Buffers {
@@ -192,6 +173,20 @@ void CpuPolicy::store(PolicyStack& stack, std::int64_t index) const {
                   weight.data_ptr<float>() + i * layer.outputs);
     std::copy_n(in + layer.bias(), layer.outputs, bias.data_ptr<float>());
   });
+}
+
+CpuPolicy::Training CpuPolicy::training() const {
+  return {buffers_->steps, buffers_->parameters, buffers_->first, buffers_->second};
+}
+
+void CpuPolicy::resume(Training training) {
+  for (const auto* values : {&training.parameters, &training.first, &training.second})
+    if (values->size() != buffers_->parameters.size())
+      throw InvalidArgument("this policy has another architecture than the one that was saved");
+  buffers_->steps = training.steps;
+  buffers_->parameters = std::move(training.parameters);
+  buffers_->first = std::move(training.first);
+  buffers_->second = std::move(training.second);
 }
 
 void CpuPolicy::all_log_probs(std::span<const float> inputs, std::span<float> out) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kindred/nn/policy_stack.h"
 #include "kindred/nn/stacked_adam.h"
@@ -24,6 +25,15 @@ class CpuPolicy {
   void load(const PolicyStack& stack, std::int64_t index);
   /// Writes the parameters back.
   void store(PolicyStack& stack, std::int64_t index) const;
+
+  /// Everything the next training step depends on.
+  struct Training {
+    std::int64_t steps = 0;
+    std::vector<float> parameters, first, second;  ///< In the kernel's own padded layout.
+  };
+  Training training() const;
+  /// Continues where `training` was taken. Throws InvalidArgument for another architecture's.
+  void resume(Training training);
 
   /// Log-probabilities of all actions: inputs [batch, inputs] → out [batch, actions]. Discrete
   /// only.

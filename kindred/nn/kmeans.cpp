@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "kindred/core/error.h"
+#include "kindred/core/parallel.h"
 
 namespace kindred {
 namespace {
+
+constexpr std::int64_t kChunk = 1024;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double squared_distance(const double* a, const double* b, std::int64_t dim) {
   double sum = 0.0;
@@ -18,27 +23,45 @@ struct Problem {
   std::span<const double> points;
   std::int64_t dim;
   std::int64_t k;
+  int threads;  // for the rows of one start
 
   std::int64_t rows() const { return static_cast<std::int64_t>(points.size()) / dim; }
+  std::int64_t chunks() const { return (rows() + kChunk - 1) / kChunk; }
   const double* point(std::int64_t i) const { return points.data() + i * dim; }
+
+  /// Calls body(chunk, begin, end) for every chunk of rows.
+  template <class Body>
+  void for_each_chunk(Body body) const {
+    parallel_chunks(rows(), kChunk, threads, [&](std::int64_t begin, std::int64_t end) {
+      body(static_cast<std::size_t>(begin / kChunk), begin, end);
+    });
+  }
+};
+
+/// One start on its way.
+struct Run {
+  KMeansResult result;
+  std::vector<double> distances;  // [rows], squared, to the centre of the label
 };
 
 /// k-means++: each further centre is a point drawn with probability proportional to its squared
 /// distance from the centres chosen so far.
 std::vector<double> spread_centres(const Problem& p, Random& random) {
   std::vector<double> centres;
-  std::vector<double> nearest(static_cast<std::size_t>(p.rows()),
-                              std::numeric_limits<double>::infinity());
+  std::vector<double> nearest(static_cast<std::size_t>(p.rows()), kInfinity);
+  std::vector<double> totals(static_cast<std::size_t>(p.chunks()));
   auto chosen = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(p.rows())));
   for (std::int64_t c = 0; c < p.k; ++c) {
     centres.insert(centres.end(), p.point(chosen), p.point(chosen) + p.dim);
-    double total = 0.0;
-    for (std::int64_t i = 0; i < p.rows(); ++i) {
-      auto& distance = nearest[static_cast<std::size_t>(i)];
-      distance = std::min(distance, squared_distance(p.point(i), p.point(chosen), p.dim));
-      total += distance;
-    }
-    double left = random.uniform() * total;
+    p.for_each_chunk([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
+      totals[chunk] = 0.0;
+      for (auto i = begin; i < end; ++i) {
+        auto& distance = nearest[static_cast<std::size_t>(i)];
+        distance = std::min(distance, squared_distance(p.point(i), p.point(chosen), p.dim));
+        totals[chunk] += distance;
+      }
+    });
+    double left = random.uniform() * std::accumulate(totals.begin(), totals.end(), 0.0);
     for (chosen = 0; chosen + 1 < p.rows(); ++chosen)
       if ((left -= nearest[static_cast<std::size_t>(chosen)]) < 0.0) break;
   }
@@ -46,57 +69,101 @@ std::vector<double> spread_centres(const Problem& p, Random& random) {
 }
 
 /// Labels every point by its nearest centre; returns whether a label changed.
-bool assign(const Problem& p, KMeansResult& run) {
-  bool changed = false;
-  run.cost = 0.0;
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    double best = std::numeric_limits<double>::infinity();
-    std::int32_t label = 0;
-    for (std::int64_t c = 0; c < p.k; ++c) {
-      const double distance = squared_distance(p.point(i), run.centres.data() + c * p.dim, p.dim);
-      if (distance < best) best = distance, label = static_cast<std::int32_t>(c);
+bool assign(const Problem& p, Run& run) {
+  std::vector<double> costs(static_cast<std::size_t>(p.chunks()), 0.0);
+  std::vector<std::uint8_t> changed(costs.size(), 0);
+  p.for_each_chunk([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      double best = kInfinity;
+      std::int32_t nearest = 0;
+      for (std::int64_t c = 0; c < p.k; ++c) {
+        const double distance =
+            squared_distance(p.point(i), run.result.centres.data() + c * p.dim, p.dim);
+        if (distance < best) best = distance, nearest = static_cast<std::int32_t>(c);
+      }
+      auto& label = run.result.labels[static_cast<std::size_t>(i)];
+      changed[chunk] |= label != nearest;
+      label = nearest;
+      run.distances[static_cast<std::size_t>(i)] = best;
+      costs[chunk] += best;
     }
-    changed |= run.labels[static_cast<std::size_t>(i)] != label;
-    run.labels[static_cast<std::size_t>(i)] = label;
-    run.cost += best;
+  });
+  run.result.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
+  return std::ranges::count(changed, 1) > 0;
+}
+
+/// Gives each group without points the point farthest from its centre, never a group's last one.
+void fill_empty(const Problem& p, Run& run) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(p.k), 0);
+  for (const auto label : run.result.labels) ++sizes[static_cast<std::size_t>(label)];
+  for (std::size_t c = 0; c < sizes.size(); ++c) {
+    if (sizes[c] > 0) continue;
+    std::size_t farthest = 0;
+    double most = 0.0;
+    for (std::size_t i = 0; i < run.distances.size(); ++i)
+      if (run.distances[i] > most && sizes[static_cast<std::size_t>(run.result.labels[i])] > 1)
+        most = run.distances[i], farthest = i;
+    if (most == 0.0) return;  // only copies of centres are left to give
+    --sizes[static_cast<std::size_t>(run.result.labels[farthest])];
+    ++sizes[c];
+    run.result.labels[farthest] = static_cast<std::int32_t>(c);
+    run.distances[farthest] = 0.0;
   }
-  return changed;
 }
 
 /// Moves every centre to the mean of its points; a centre without points stays.
-void move_centres(const Problem& p, KMeansResult& run) {
-  std::vector<double> sums(run.centres.size(), 0.0);
-  std::vector<double> sizes(static_cast<std::size_t>(p.k), 0.0);
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const auto c = run.labels[static_cast<std::size_t>(i)];
-    sizes[static_cast<std::size_t>(c)] += 1.0;
-    for (std::int64_t d = 0; d < p.dim; ++d)
-      sums[static_cast<std::size_t>(c * p.dim + d)] += p.point(i)[d];
+void move_centres(const Problem& p, Run& run) {
+  const auto width = static_cast<std::size_t>(p.k * (p.dim + 1));  // per group: sums, then its size
+  std::vector<double> partial(static_cast<std::size_t>(p.chunks()) * width, 0.0);
+  p.for_each_chunk([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      const auto c = run.result.labels[static_cast<std::size_t>(i)];
+      double* sums = partial.data() + chunk * width + c * (p.dim + 1);
+      for (std::int64_t d = 0; d < p.dim; ++d) sums[d] += p.point(i)[d];
+      sums[p.dim] += 1.0;
+    }
+  });
+  for (std::size_t j = width; j < partial.size(); ++j) partial[j % width] += partial[j];
+  for (std::int64_t c = 0; c < p.k; ++c) {
+    const double* sums = partial.data() + c * (p.dim + 1);
+    for (std::int64_t d = 0; d < p.dim && sums[p.dim] > 0.0; ++d)
+      run.result.centres[static_cast<std::size_t>(c * p.dim + d)] = sums[d] / sums[p.dim];
   }
-  for (std::size_t j = 0; j < sums.size(); ++j)
-    if (const double size = sizes[j / static_cast<std::size_t>(p.dim)]; size > 0.0)
-      run.centres[j] = sums[j] / size;
+}
+
+KMeansResult run_start(const Problem& p, Random random, std::int64_t max_iterations) {
+  Run run;
+  run.result.labels.assign(static_cast<std::size_t>(p.rows()), -1);
+  run.distances.resize(run.result.labels.size());
+  run.result.centres = spread_centres(p, random);
+  assign(p, run);
+  for (std::int64_t i = 0; i < max_iterations; ++i) {
+    fill_empty(p, run);
+    move_centres(p, run);
+    if (!assign(p, run)) break;
+  }
+  return std::move(run.result);
 }
 
 }  // namespace
 
 KMeansResult kmeans(std::span<const double> points, std::int64_t dim, std::int64_t k,
-                    std::int64_t starts, Random& random, std::int64_t max_iterations) {
-  const Problem problem{points, dim, k};
+                    std::int64_t starts, Random& random, int threads, std::int64_t max_iterations) {
+  Problem problem{points, dim, k, 1};
   if (k < 1 || k > problem.rows())
     throw InvalidArgument("k-means with k = {} needs at least that many points, there are {}", k,
                           problem.rows());
-  KMeansResult best;
-  best.cost = std::numeric_limits<double>::infinity();
-  for (std::int64_t s = 0; s < starts; ++s) {
-    KMeansResult run;
-    run.labels.assign(static_cast<std::size_t>(problem.rows()), -1);
-    run.centres = spread_centres(problem, random);
-    for (std::int64_t i = 0; i < max_iterations && assign(problem, run); ++i)
-      move_centres(problem, run);
-    if (run.cost < best.cost) best = std::move(run);
-  }
-  return best;
+  threads = resolve_threads(threads);
+  starts = std::max<std::int64_t>(starts, 1);
+  problem.threads =
+      std::max(1, threads / static_cast<int>(std::min<std::int64_t>(starts, threads)));
+  const auto seed = random();
+  std::vector<KMeansResult> runs(static_cast<std::size_t>(starts));
+  parallel_chunks(starts, 1, threads, [&](std::int64_t s, std::int64_t) {
+    runs[static_cast<std::size_t>(s)] =
+        run_start(problem, Random(seed, "k-means", static_cast<std::uint64_t>(s)), max_iterations);
+  });
+  return std::move(*std::ranges::min_element(runs, {}, &KMeansResult::cost));
 }
 
 }  // namespace kindred

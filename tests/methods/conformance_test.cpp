@@ -161,7 +161,7 @@ TEST(Methods, UnknownNameListsThoseThereAre) {
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
                  "there is no method 'kmeans'; the methods are pg-kmeans, caae, dec, vae-kmeans, "
-                 "vq-vae, return-kmeans");
+                 "vq-vae, sorl, return-kmeans");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "kindred/core/error.h"
 #include "kindred/nn/stacked_adam.h"
 
 namespace kindred {
@@ -120,6 +121,23 @@ TEST(CpuPolicy, BatchesOfChangingSizeDoNotLeakIntoEachOther) {
   policy.all_log_probs(inputs, again);
   EXPECT_EQ(all, again);
   EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin()));
+}
+
+TEST(CpuPolicy, TrainingContinuesElsewhereToTheSameBits) {
+  const PolicyArchitecture architecture{.inputs = 3, .discrete = true, .actions = 2, .hidden = {8}};
+  auto stack = random_stack(architecture);
+  const auto inputs = random_values(10 * 3, 4);
+  const std::vector<float> weights(10 * 2, 0.05F);
+  CpuPolicy first(architecture), second(architecture);
+  first.load(stack, 0);
+  for (int step = 0; step < 5; ++step) first.train_on_weights(inputs, weights, {});
+  second.resume(first.training());
+  for (int step = 0; step < 5; ++step)
+    EXPECT_EQ(first.train_on_weights(inputs, weights, {}),
+              second.train_on_weights(inputs, weights, {}));
+  EXPECT_EQ(first.training().parameters, second.training().parameters);
+  EXPECT_THROW(CpuPolicy({.inputs = 4, .actions = 2, .hidden = {8}}).resume(first.training()),
+               InvalidArgument);
 }
 
 }  // namespace

@@ -13,9 +13,10 @@ namespace {
 
 class Dec final : public latent::Model {
  public:
-  Dec(const Options& options, std::int64_t restart, const at::Tensor& like)
+  Dec(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
       : options_(options),
         restart_(restart),
+        threads_(threads),
         centres_(
             at::zeros({options.k, options.heads * options.head_size}, like.detach().options())) {}
 
@@ -68,8 +69,8 @@ class Dec final : public latent::Model {
   void start_clustering(const Matrix& latents, std::int64_t steps) {
     const c10::NoGradGuard no_grad;
     auto random = latent::restart_random(options_, "kmeans", restart_);
-    const auto found =
-        kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts, random);
+    const auto found = kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts,
+                              random, threads_);
     Matrix centres(options_.k, latents.columns);
     centres.values = found.centres;
     centres_.copy_(latent::to_tensor(centres, centres_));
@@ -95,6 +96,7 @@ class Dec final : public latent::Model {
 
   const Options& options_;
   std::int64_t restart_;
+  int threads_;
   at::Tensor centres_;
   at::Tensor target_;                 // [episodes, k] on the CPU; undefined while pretraining
   std::vector<std::int32_t> labels_;  // at the last refresh
@@ -138,7 +140,7 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
                       .all_options = to_json(options.describe()),
                       .make_model =
                           [&](std::int64_t restart, const at::Tensor& like) {
-                            return std::make_unique<Dec>(options, restart, like);
+                            return std::make_unique<Dec>(options, restart, run.threads, like);
                           }},
                      run);
 }

@@ -15,13 +15,14 @@ constexpr std::int64_t kStarts = 5;
 
 }  // namespace
 
-bool refit_codebook(at::Tensor& codes, const Matrix& latents, Random random, int) {
+bool refit_codebook(at::Tensor& codes, const Matrix& latents, Random random, int threads) {
   const c10::NoGradGuard no_grad;
   if (latents.rows < codes.size(0)) return false;
   const auto z = to_tensor(latents, codes);
   const double cost =
       std::get<0>(squared_distances(z, codes).min(1)).sum().to(at::kDouble).item<double>();
-  const auto found = kmeans(latents.values, latents.columns, codes.size(0), kStarts, random);
+  const auto found =
+      kmeans(latents.values, latents.columns, codes.size(0), kStarts, random, threads);
   if (!(found.cost < kClearly * cost)) return false;
   Matrix centres(codes.size(0), latents.columns);
   centres.values = found.centres;

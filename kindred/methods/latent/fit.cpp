@@ -3,12 +3,12 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "kindred/core/error.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/methods/latent/merge_codes.h"
 #include "kindred/methods/latent/trainer.h"
-#include "kindred/methods/state_file.h"
+#include "kindred/methods/saved_state.h"
 
 namespace kindred::latent {
 namespace {
@@ -32,12 +32,6 @@ struct State {
   std::unique_ptr<Trainer> trainer;
 };
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 std::vector<std::int64_t> sizes_of(const std::vector<std::int32_t>& labels, std::int64_t k) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(k), 0);
   for (const auto label : labels) ++sizes[static_cast<std::size_t>(label)];
@@ -46,7 +40,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<std::int32_t>& labels, std:
 
 void save_state(const State& state, const Recipe& recipe, const std::filesystem::path& path) {
   ArrayFileWriter file(path);
-  write_options(file, recipe.all_options);
+  save_options(recipe.all_options, file);
   nlohmann::json restarts = nlohmann::json::array();
   for (std::size_t r = 0; r < state.finished.size(); ++r) {
     const auto& f = state.finished[r];
@@ -54,7 +48,7 @@ void save_state(const State& state, const Recipe& recipe, const std::filesystem:
                         {"converged", f.summary.converged},
                         {"objective", f.summary.objective},
                         {"objective_before_merge", f.summary.objective_before_merge},
-                        {"merges", to_json(f.summary.merges)}});
+                        {"merges", saved_merges(f.summary.merges)}});
     const auto prefix = fmt::format("finished/{}/", r);
     file.write<std::int32_t>(prefix + "labels", f.summary.labels);
     write_tensor(file, prefix + "parameters", f.encoder.parameters);
@@ -66,7 +60,7 @@ void save_state(const State& state, const Recipe& recipe, const std::filesystem:
     file.write<std::int32_t>(prefix + "cluster_of_code", f.cluster_of_code);
   }
   file.write_text("state", nlohmann::json{{"restarts", restarts},
-                                          {"trace", to_json(state.trace)},
+                                          {"trace", saved_trace(state.trace)},
                                           {"work", {state.work.steps, state.work.padding}}}
                                .dump());
   state.trainer->save(file);
@@ -75,10 +69,10 @@ void save_state(const State& state, const Recipe& recipe, const std::filesystem:
 
 State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem::path& path) {
   const ArrayFileReader file(path);
-  require_same_options(file, recipe.all_options, path);
+  require_saved_options(recipe.all_options, file, path);
   const auto stored = nlohmann::json::parse(file.read_text("state"));
   State state;
-  state.trace = trace_from_json(stored.at("trace"));
+  state.trace = restored_trace(stored.at("trace"));
   state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
   for (std::size_t r = 0; r < stored.at("restarts").size(); ++r) {
     const auto& j = stored["restarts"][r];
@@ -89,7 +83,7 @@ State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem
                  j.at("converged"),
                  j.at("objective"),
                  j.at("objective_before_merge"),
-                 merges_from_json(j.at("merges")),
+                 restored_merges(j.at("merges")),
                  file.read<std::int32_t>(prefix + "labels").values};
     f.encoder = {
         workshop.inputs, workshop.architecture, read_tensor(file, prefix + "parameters"), {}, {}};
@@ -106,8 +100,7 @@ State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem
   state.trainer =
       std::make_unique<Trainer>(workshop, recipe, static_cast<std::int64_t>(state.finished.size()));
   state.trainer->load(file);
-  require_same_episodes(static_cast<std::int64_t>(state.trainer->labels().size()), workshop.data,
-                        path);
+  require_saved_episodes(state.trainer->labels(), workshop.data, path);
   return state;
 }
 
@@ -145,7 +138,7 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
 
 /// One round of the current restart, with its trace and its report.
 void train_round(State& state, const Recipe& recipe, const RunContext& run,
-                 Clock::time_point start) {
+                 const Stopwatch& clock) {
   auto& trainer = *state.trainer;
   const auto restart = static_cast<std::int64_t>(state.finished.size());
   const double loss = trainer.train_round([&](double fraction) {
@@ -153,7 +146,7 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
   });
   const auto sizes = sizes_of(trainer.labels(), recipe.options.k);
   state.trace.push_back(
-      {restart, trainer.rounds(), -loss, trainer.changed(), sizes, seconds_since(start)});
+      {restart, trainer.rounds(), -loss, trainer.changed(), sizes, clock.seconds()});
   const auto per_restart =
       (recipe.options.max_steps * trainer.rounds() + trainer.steps() - 1) / trainer.steps();
   Progress progress{.stage = "round",
@@ -164,7 +157,7 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
                     .changed = trainer.changed(),
                     .running = recipe.options.restarts - restart,
                     .sizes = sizes,
-                    .seconds = seconds_since(start)};
+                    .seconds = clock.seconds()};
   std::erase(progress.sizes, 0);
   run.report(progress);
 }
@@ -217,7 +210,7 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
 }
 
 Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext& run) {
-  const auto start = Clock::now();
+  const Stopwatch clock;
   Workshop workshop(data, recipe.options, run);
   State state;
   if (run.resume && std::filesystem::exists(run.checkpoint)) {
@@ -234,14 +227,14 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
 
   const auto restarts = recipe.options.restarts;
   bool stopped = false;
-  auto saved = Clock::now();
+  Stopwatch since_saved;
   while (static_cast<std::int64_t>(state.finished.size()) < restarts && !stopped) {
-    if (!state.trainer->finished()) train_round(state, recipe, run, start);
+    if (!state.trainer->finished()) train_round(state, recipe, run, clock);
     if (state.trainer->finished()) finish_restart(state, workshop, recipe);
     stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
-    if (!run.checkpoint.empty() && (stopped || seconds_since(saved) > kSecondsBetweenSaves)) {
+    if (!run.checkpoint.empty() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
       save_state(state, recipe, run.checkpoint);
-      saved = Clock::now();
+      since_saved = {};
     }
   }
 
@@ -251,7 +244,7 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
   } else {
     result = assemble(state, workshop, recipe);
   }
-  result.seconds = seconds_since(start);
+  result.seconds = clock.seconds();
   result.timings = {{"rounds", state.trainer->rounds()},
                     {"training", state.work.seconds},
                     {"training_steps", state.work.steps},

@@ -5,11 +5,11 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
 #include "kindred/core/error.h"
+#include "kindred/core/stopwatch.h"
 
 namespace kindred::latent {
 namespace {
@@ -82,20 +82,19 @@ double Trainer::seconds_per_step() {
   double seconds = 0.0;
   constexpr int kTries = 3;  // the first one only warms up
   for (int i = 0; i < kTries; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch clock;
     workshop_.source.fill(order_[i], workshop_.part_size, workshop_.run.threads, batch_);
     at::Tensor features;
     const auto loss = loss_of(batch_, 0, features);
     torch::autograd::grad({loss}, {parameters_}, {}, c10::nullopt, false, true);
     loss.item<float>();
-    const auto end = std::chrono::steady_clock::now();
-    if (i > 0) seconds += std::chrono::duration<double>(end - start).count() / (kTries - 1);
+    if (i > 0) seconds += clock.seconds() / (kTries - 1);
   }
   return seconds;
 }
 
 double Trainer::train_round(const std::function<void(double fraction)>& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   const auto end = std::min(workshop_.options.max_steps, steps_ + kRoundSteps);
   const auto begin = steps_;
   std::vector<at::Tensor> losses, latents;  // read once per round: a GPU need not wait for us
@@ -127,7 +126,7 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
   if (after == AfterRound::kParametersReplaced)
     for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
   finished_ = after == AfterRound::kFinished;
-  work_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  work_.seconds += clock.seconds();
   return loss;
 }
 

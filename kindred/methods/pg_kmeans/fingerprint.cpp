@@ -63,9 +63,9 @@ Matrix policy_fingerprints(const Trajectories& data) {
 }
 
 std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
-                                             Random& random) {
+                                             Random& random, int threads) {
   const Matrix prints = policy_fingerprints(data);
-  return kmeans(prints.values, prints.columns, k, 10, random).labels;
+  return kmeans(prints.values, prints.columns, k, 10, random, threads).labels;
 }
 
 }  // namespace kindred::pg_kmeans

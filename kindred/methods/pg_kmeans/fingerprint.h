@@ -17,6 +17,6 @@ Matrix policy_fingerprints(const Trajectories& data);
 
 /// Labels 0..k-1 from k-means (k-means++ starts) on the fingerprints.
 std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
-                                             Random& random);
+                                             Random& random, int threads = 0);
 
 }  // namespace kindred::pg_kmeans

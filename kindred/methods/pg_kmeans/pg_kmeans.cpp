@@ -1,28 +1,18 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "kindred/core/error.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 #include "kindred/methods/pg_kmeans/state.h"
 #include "kindred/methods/policies/merge.h"
 
 namespace kindred::pg_kmeans {
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 struct Timings {
   double m_step = 0.0;
@@ -195,18 +185,6 @@ void report(const State& state, const Options& options, const RunContext& run, d
   run.report(progress);
 }
 
-/// Labels 0, 1, 2, … for the clusters that have members, in the order of their slots.
-std::vector<std::int32_t> consecutive(const Restart& restart) {
-  std::vector<std::int32_t> new_label(restart.alive.size(), -1);
-  std::int32_t next = 0;
-  const auto sizes = restart.sizes();
-  for (std::size_t c = 0; c < sizes.size(); ++c)
-    if (sizes[c] > 0) new_label[c] = next++;
-  auto labels = restart.labels;
-  for (auto& label : labels) label = new_label[static_cast<std::size_t>(label)];
-  return labels;
-}
-
 Clustering conclude(const State& state, const Options& options, const Learner& learner) {
   Clustering result;
   result.method = "pg-kmeans";
@@ -218,10 +196,10 @@ Clustering conclude(const State& state, const Options& options, const Learner& l
     const auto& restart = state.restarts[r];
     result.restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
                                restart.objective, restart.objective_before_merge, restart.merges,
-                               consecutive(restart)});
+                               consecutive_labels(restart.labels)});
   }
   const auto& best = state.restarts[static_cast<std::size_t>(result.best_restart)];
-  result.labels = consecutive(best);
+  result.labels = consecutive_labels(best.labels);
   result.objective = best.objective;
   result.iterations = best.rounds;
   result.converged = best.converged;
@@ -241,16 +219,11 @@ Clustering conclude(const State& state, const Options& options, const Learner& l
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Stopwatch clock;
   Timings timings;
-  const auto timed = [](double& total, const auto& work) {
-    const Stopwatch watch;
-    work();
-    total += watch.seconds();
-  };
   const Options options = resolve(requested, data);
   const auto learner = make_learner(data, options, run);
   const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);
-  State state =
-      resuming ? load_state(*learner, options, data, run.checkpoint) : start(data, options);
+  State state = resuming ? load_state(*learner, options, data, run.checkpoint)
+                         : start(data, options, run.threads);
 
   bool stopped = false;
   while (state.running() && !stopped) {

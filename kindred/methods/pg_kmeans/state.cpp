@@ -7,7 +7,7 @@
 
 #include "kindred/core/random.h"
 #include "kindred/methods/pg_kmeans/fingerprint.h"
-#include "kindred/methods/state_file.h"
+#include "kindred/methods/saved_state.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -19,11 +19,11 @@ json to_json(const Restart& r) {
           {"phase_rounds", r.phase_rounds},
           {"rounds", r.rounds},
           {"converged", r.converged},
-          {"objective", number_to_json(r.objective)},
-          {"objective_before_merge", number_to_json(r.objective_before_merge)},
+          {"objective", saved_number(r.objective)},
+          {"objective_before_merge", saved_number(r.objective_before_merge)},
           {"changed", r.changed},
           {"reseeds", r.reseeds},
-          {"merges", kindred::to_json(r.merges)}};
+          {"merges", saved_merges(r.merges)}};
 }
 
 Restart restart_from(const json& j) {
@@ -32,11 +32,11 @@ Restart restart_from(const json& j) {
   r.phase_rounds = j.at("phase_rounds");
   r.rounds = j.at("rounds");
   r.converged = j.at("converged");
-  r.objective = number_from_json(j.at("objective"));
-  r.objective_before_merge = number_from_json(j.at("objective_before_merge"));
+  r.objective = restored_number(j.at("objective"));
+  r.objective_before_merge = restored_number(j.at("objective_before_merge"));
   r.changed = j.at("changed");
   r.reseeds = j.at("reseeds");
-  r.merges = merges_from_json(j.at("merges"));
+  r.merges = restored_merges(j.at("merges"));
   return r;
 }
 
@@ -56,13 +56,13 @@ std::int64_t State::best() const {
   return std::ranges::max_element(restarts, {}, &Restart::objective) - restarts.begin();
 }
 
-State start(const Trajectories& data, const Options& options) {
+State start(const Trajectories& data, const Options& options, int threads) {
   State state;
   for (std::int64_t r = 0; r < options.restarts; ++r) {
     Restart restart;
     Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
     if (options.init == Initialisation::kFingerprint) {
-      restart.labels = fingerprint_labels(data, options.k, random);
+      restart.labels = fingerprint_labels(data, options.k, random, threads);
     } else {
       restart.labels.resize(static_cast<std::size_t>(data.episodes()));
       for (std::size_t i = 0; i < restart.labels.size(); ++i)
@@ -80,12 +80,11 @@ State start(const Trajectories& data, const Options& options) {
 void save_state(const State& state, const Learner& learner, const Options& options,
                 const std::filesystem::path& path) {
   ArrayFileWriter file(path);
-  json summary = {{"round", state.round},
-                  {"restarts", json::array()},
-                  {"trace", kindred::to_json(state.trace)}};
+  json summary = {
+      {"round", state.round}, {"restarts", json::array()}, {"trace", saved_trace(state.trace)}};
   for (const auto& restart : state.restarts) summary["restarts"].push_back(to_json(restart));
   file.write_text("state", summary.dump());
-  write_options(file, kindred::to_json(Options(options).describe()));
+  save_options(kindred::to_json(Options(options).describe()), file);
   for (std::size_t r = 0; r < state.restarts.size(); ++r) {
     const auto prefix = fmt::format("restart/{}/", r);
     file.write<std::int32_t>(prefix + "labels", state.restarts[r].labels);
@@ -99,18 +98,19 @@ void save_state(const State& state, const Learner& learner, const Options& optio
 State load_state(Learner& learner, const Options& options, const Trajectories& data,
                  const std::filesystem::path& path) {
   const ArrayFileReader file(path);
-  require_same_options(file, kindred::to_json(Options(options).describe()), path);
+  require_saved_options(kindred::to_json(Options(options).describe()), file, path);
+
   State state;
   const auto summary = json::parse(file.read_text("state"));
   state.round = summary.at("round");
-  state.trace = trace_from_json(summary.at("trace"));
+  state.trace = restored_trace(summary.at("trace"));
   for (std::size_t r = 0; r < summary.at("restarts").size(); ++r) {
     auto restart = restart_from(summary["restarts"][r]);
     const auto prefix = fmt::format("restart/{}/", r);
     restart.labels = file.read<std::int32_t>(prefix + "labels").values;
     restart.alive = file.read<std::uint8_t>(prefix + "alive").values;
     restart.empty_rounds = file.read<std::int64_t>(prefix + "empty_rounds").values;
-    require_same_episodes(static_cast<std::int64_t>(restart.labels.size()), data, path);
+    require_saved_episodes(restart.labels, data, path);
     state.restarts.push_back(std::move(restart));
   }
   learner.load(file);

@@ -28,8 +28,9 @@ void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, boo
                           describe(data.observations.dim(), data.actions.is_discrete(), width));
 }
 
-NetworkCentres::NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor)
-    : inputs_(std::move(inputs)), policies_(std::move(policies)), floor_(floor) {
+NetworkCentres::NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor,
+                               OverSteps over)
+    : inputs_(std::move(inputs)), policies_(std::move(policies)), floor_(floor), over_(over) {
   policies_.to(at::kCPU);
 }
 
@@ -38,10 +39,10 @@ Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) co
   require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
   const bool counted =
       data.observations.is_interned() && shape.discrete && data.actions.count() == shape.actions;
-  if (!counted) return log_likelihoods(data, inputs_, policies_, floor_, run.threads);
+  if (!counted) return log_likelihoods(data, inputs_, policies_, floor_, run.threads, over_);
   const StepCodes codes(data, run.threads);
   return codes.sum_over_steps(
-      table_log_probs(data.observations, inputs_, policies_, floor_, run.threads), count());
+      table_log_probs(data.observations, inputs_, policies_, floor_, run.threads), count(), over_);
 }
 
 void NetworkCentres::save(ArrayFileWriter& file) const {
@@ -49,11 +50,14 @@ void NetworkCentres::save(ArrayFileWriter& file) const {
   inputs_.save(file);
   save_stack(policies_, "policies", file);
   file.write<double>("log_prob_floor", std::vector<double>{floor_});
+  file.write<std::uint8_t>("sums_over_steps", std::vector<std::uint8_t>{sums_over_steps()});
 }
 
 std::shared_ptr<const Centres> NetworkCentres::load(const ArrayFileReader& file) {
+  const bool sums = file.read<std::uint8_t>("sums_over_steps").values.at(0) != 0;
   return std::make_shared<NetworkCentres>(PolicyInputs::load(file), load_stack("policies", file),
-                                          file.read<double>("log_prob_floor").values.at(0));
+                                          file.read<double>("log_prob_floor").values.at(0),
+                                          sums ? OverSteps::kSumOfLogs : OverSteps::kLogOfSum);
 }
 
 TabularCentres::TabularCentres(Column<float> table, std::int64_t obs_dim, std::int64_t actions,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
+#include "kindred/methods/policies/over_steps.h"
 #include "kindred/methods/policies/policy_inputs.h"
 #include "kindred/nn/policy_stack.h"
 
@@ -12,11 +13,12 @@ namespace kindred {
 
 class NetworkCentres final : public Centres {
  public:
-  NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor);
+  NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor,
+                 OverSteps over = OverSteps::kSumOfLogs);
 
   std::int64_t count() const override { return policies_.size(); }
   Matrix score(const Trajectories& data, const RunContext& run) const override;
-  bool sums_over_steps() const override { return true; }
+  bool sums_over_steps() const override { return over_ == OverSteps::kSumOfLogs; }
   void save(ArrayFileWriter& file) const override;
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 
@@ -24,6 +26,7 @@ class NetworkCentres final : public Centres {
   PolicyInputs inputs_;
   PolicyStack policies_;
   double floor_;
+  OverSteps over_;
 };
 
 class TabularCentres final : public Centres {

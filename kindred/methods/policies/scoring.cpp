@@ -48,8 +48,8 @@ class StepScorer {
 }  // namespace
 
 Matrix log_likelihoods(const Trajectories& data, const PolicyInputs& inputs,
-                       const PolicyStack& stack, double floor, int threads) {
-  Matrix result(data.episodes(), stack.size());
+                       const PolicyStack& stack, double floor, int threads, OverSteps over) {
+  Matrix result(data.episodes(), stack.size(), score_of_nothing(over));
   // A thread takes a policy, and streams over the data with it: no two write to one column.
   parallel_chunks(stack.size(), 1, threads, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t p = first; p < last; ++p) {
@@ -68,8 +68,9 @@ Matrix log_likelihoods(const Trajectories& data, const PolicyInputs& inputs,
                      end, log_probs);
         for (std::int64_t t = begin; t < end; ++t) {
           while (t >= data.offsets[episode + 1]) ++episode;
-          result(episode, p) +=
-              std::max(floor, static_cast<double>(log_probs[static_cast<std::size_t>(t - begin)]));
+          const double log_prob = log_probs[static_cast<std::size_t>(t - begin)];
+          auto& score = result(episode, p);
+          score = with_step(score, std::max(floor, log_prob), over);
         }
       }
     }

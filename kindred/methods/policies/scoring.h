@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
+#include "kindred/methods/policies/over_steps.h"
 #include "kindred/methods/policies/policy_inputs.h"
 #include "kindred/nn/policy_stack.h"
 
 namespace kindred {
 
-/// Log-likelihood of every trajectory under each policy, each step's at least `floor`:
-/// [episodes, stack.size()]. Memory is bounded by a block of steps per thread.
+/// Log-likelihood (or what `over` makes of the steps) of every trajectory under each policy, each
+/// step's at least `floor`: [episodes, stack.size()]. Memory is bounded by a block of steps per
+/// thread.
 Matrix log_likelihoods(const Trajectories& data, const PolicyInputs& inputs,
-                       const PolicyStack& stack, double floor, int threads);
+                       const PolicyStack& stack, double floor, int threads,
+                       OverSteps over = OverSteps::kSumOfLogs);
 
 /// Log-probabilities of all actions in each row of the observation table, at least `floor`:
 /// [distinct × actions, stack.size()]. Interned observations and discrete actions only.

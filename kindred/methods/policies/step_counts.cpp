@@ -55,14 +55,15 @@ std::vector<double> StepCodes::count(std::span<const std::int64_t> slots, std::i
   return counts;
 }
 
-Matrix StepCodes::sum_over_steps(std::span<const double> log_probs, std::int64_t columns) const {
-  Matrix result(data_.episodes(), columns);
+Matrix StepCodes::sum_over_steps(std::span<const double> log_probs, std::int64_t columns,
+                                 OverSteps over) const {
+  Matrix result(data_.episodes(), columns, score_of_nothing(over));
   parallel_chunks(data_.episodes(), 4096, threads_, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       double* sum = &result(i, 0);
       for (std::int64_t t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t) {
         const double* add = log_probs.data() + code_of_step_[static_cast<std::size_t>(t)] * columns;
-        for (std::int64_t c = 0; c < columns; ++c) sum[c] += add[c];
+        for (std::int64_t c = 0; c < columns; ++c) sum[c] = with_step(sum[c], add[c], over);
       }
     }
   });

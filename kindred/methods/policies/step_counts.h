@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kindred/methods/clustering.h"
+#include "kindred/methods/policies/over_steps.h"
 
 namespace kindred {
 
@@ -29,8 +30,10 @@ class StepCodes {
   std::vector<double> count(std::span<const std::int64_t> slots, std::int64_t k,
                             const LabelsOfRestart& labels) const;
 
-  /// Sums `log_probs` [codes, columns] over the steps of each trajectory: [episodes, columns].
-  Matrix sum_over_steps(std::span<const double> log_probs, std::int64_t columns) const;
+  /// Sums `log_probs` [codes, columns] over the steps of each trajectory, or does with them what
+  /// `over` says: [episodes, columns].
+  Matrix sum_over_steps(std::span<const double> log_probs, std::int64_t columns,
+                        OverSteps over = OverSteps::kSumOfLogs) const;
 
  private:
   const Trajectories& data_;

@@ -12,8 +12,8 @@ namespace {
 
 class Vae final : public latent::Model {
  public:
-  Vae(const Options& options, std::int64_t restart, const at::Tensor& like)
-      : options_(options), restart_(restart), like_(like.detach()) {
+  Vae(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
+      : options_(options), restart_(restart), threads_(threads), like_(like.detach()) {
     const auto width = options.heads * options.head_size;
     const double scale = 1.0 / std::sqrt(static_cast<double>(width));
     const auto draw = [&](const char* name) {
@@ -52,8 +52,8 @@ class Vae final : public latent::Model {
 
   void conclude(const Matrix& latents) override {
     auto random = latent::restart_random(options_, "kmeans", restart_);
-    const auto found =
-        kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts, random);
+    const auto found = kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts,
+                              random, threads_);
     Matrix centres(options_.k, latents.columns);
     centres.values = found.centres;
     centres_ = latent::to_tensor(centres, like_);
@@ -62,6 +62,7 @@ class Vae final : public latent::Model {
  private:
   const Options& options_;
   std::int64_t restart_;
+  int threads_;
   at::Tensor like_;
   at::Tensor mean_weight_, mean_bias_, deviation_weight_, deviation_bias_;
   at::Tensor centres_;
@@ -91,7 +92,7 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
                       .all_options = to_json(options.describe()),
                       .make_model =
                           [&](std::int64_t restart, const at::Tensor& like) {
-                            return std::make_unique<Vae>(options, restart, like);
+                            return std::make_unique<Vae>(options, restart, run.threads, like);
                           }},
                      run);
 }
