@@ -26,7 +26,7 @@ class Caae final : public latent::Model {
   at::Tensor loss(const latent::TrainingStep& step) override {
     const auto& z = step.features;
     const auto attraction = std::get<0>(squared_distances(z, centroids_).min(1)).mean();
-    auto loss = step.reconstruction(z) + alpha_at(step.number) * attraction;
+    auto loss = step.reconstruction(z) + options_.alpha * attraction;
     if (options_.regulariser > 0.0)
       loss = loss - options_.regulariser * codebook_spread(centroids_);
     return loss;
@@ -42,12 +42,6 @@ class Caae final : public latent::Model {
   }
 
  private:
-  double alpha_at(std::int64_t step) const {
-    const double rising = options_.alpha_warmup * static_cast<double>(options_.max_steps);
-    return static_cast<double>(step) < rising ? options_.alpha * static_cast<double>(step) / rising
-                                              : options_.alpha;
-  }
-
   const Options& options_;
   std::int64_t restart_;
   int threads_;
@@ -60,8 +54,6 @@ OptionTable Options::describe() {
   return latent::joined(
       latent::Options::describe(),
       {real("alpha", alpha, 0.0, 1e9, "How strongly latent vectors are drawn to their centroid."),
-       real("alpha-warmup", alpha_warmup, 0.0, 1.0,
-            "Share of the training steps over which alpha rises from 0 to its value."),
        real("regulariser", regulariser, 0.0, 1e9,
             "Weight of the term that keeps centroids apart; 0 leaves it out."),
        flag("refit", refit,

@@ -9,7 +9,6 @@ namespace kindred::caae {
 
 struct Options : latent::Options {
   double alpha = 1.0;
-  double alpha_warmup = 0.5;
   double regulariser = 1.0;
   bool refit = true;
 

@@ -1,6 +1,7 @@
 #include "kindred/methods/latent/options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "kindred/core/error.h"
@@ -22,7 +23,8 @@ OptionTable Options::describe() {
              "Scale observations by the dataset's mean and deviation; auto leaves repeating "
              "(gridworld) observations as they are."),
       integer("max-steps", max_steps, 0, kMany,
-              "Training steps; 0: six passes over the data, at least 300 steps."),
+              "Training steps; 0: enough to see 12.5 million steps of trajectories, but at most 24 "
+              "passes over the data, and at least 300."),
       integer("batch-trajectories", batch_trajectories, 0, kMany,
               "Trajectories in one training step; 0: 64, or an eighth of fewer than 512."),
       real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),
@@ -37,6 +39,18 @@ OptionTable Options::describe() {
               "Latent numbers per head; heads times head-size is a multiple of 8."),
   };
 }
+
+namespace {
+
+/// Minibatches that show the network about as much experience whatever the dataset's size.
+std::int64_t default_steps(const Trajectories& data, std::int64_t batch_trajectories) {
+  const double passes = std::min(24.0, 12.5e6 / static_cast<double>(data.steps()));
+  const double per_pass =
+      static_cast<double>(data.episodes()) / static_cast<double>(batch_trajectories);
+  return std::max<std::int64_t>(300, std::llround(passes * per_pass));
+}
+
+}  // namespace
 
 void resolve_shared(Options& options, const Trajectories& data) {
   if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
@@ -58,8 +72,7 @@ void resolve_shared(Options& options, const Trajectories& data) {
   if (options.batch_trajectories == 0)
     options.batch_trajectories = std::clamp<std::int64_t>(n / 8, 1, 64);
   options.batch_trajectories = std::min(options.batch_trajectories, n);
-  if (options.max_steps == 0)
-    options.max_steps = std::max<std::int64_t>(300, 6 * n / options.batch_trajectories);
+  if (options.max_steps == 0) options.max_steps = default_steps(data, options.batch_trajectories);
   if (options.standardize == Standardize::kAuto)
     options.standardize = data.observations.is_interned() ? Standardize::kOff : Standardize::kOn;
 }
