@@ -151,6 +151,12 @@ struct ClusterCommand {
     tell("restarts", agreement_sentence(result["agreement"], record.restarts.size()));
     if (scores) tell_scores(*scores, ceiling);
     tell("seconds", fmt::format("{:.1f}", clustering.seconds));
+    if (record.timings.contains("padded_steps")) {
+      const double padded = record.timings["padded_steps"];
+      tell("padded work",
+           fmt::format("{:.1f} % of the training steps",
+                       100.0 * padded / (padded + record.timings["training_steps"].get<double>())));
+    }
     tell("peak memory", fmt::format("{:.0f} MB", record.machine["peak_rss_mb"].get<double>()));
     tell("run folder", folder.path().string());
     for (const auto& file : {folder.labels(), folder.record(), folder.scores(), folder.centres(),

@@ -61,11 +61,27 @@ void ProgressBar::clear() {
   if (terminal_) fmt::print(stderr, "\r\033[K");
 }
 
-void ProgressBar::show(const Progress& progress) {
+void ProgressBar::estimate(const Progress& progress) {
+  std::string sentence;
   if (progress.stage == "estimate") {
-    clear();
-    fmt::print(stderr, "This will take about {}.\n", duration(progress.seconds));
+    sentence = fmt::format("This will take about {}.", duration(progress.seconds));
+  } else if (progress.stage == "round") {
+    // A method that cannot tell beforehand: its first round bounds the rest.
+    const double most = progress.seconds * static_cast<double>(progress.max_iterations);
+    if (most >= 10.0)
+      sentence = fmt::format("This will take at most about {}, by its first of {} rounds.",
+                             duration(most), progress.max_iterations);
+  } else {
+    return;
   }
+  estimated_ = true;
+  if (sentence.empty()) return;
+  clear();
+  fmt::print(stderr, "{}\n", sentence);
+}
+
+void ProgressBar::show(const Progress& progress) {
+  if (!estimated_) estimate(progress);
   if (!terminal_ || progress.stage == "estimate") return;
   const bool training = progress.stage == "training";  // within a round: the last one's facts hold
   if (!training) last_ = progress;

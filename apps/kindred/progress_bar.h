@@ -8,8 +8,8 @@
 
 namespace kindred::app {
 
-/// Redraws one line of at most the terminal's width on standard error; silent when that is not a
-/// terminal. The line is cleared when the bar goes.
+/// Says once on standard error how long the run will take; on a terminal, redraws one line of at
+/// most its width below that. The line is cleared when the bar goes.
 class ProgressBar {
  public:
   ProgressBar();
@@ -21,8 +21,10 @@ class ProgressBar {
 
  private:
   void clear();
+  void estimate(const Progress& progress);
 
   bool terminal_;
+  bool estimated_ = false;
   std::chrono::steady_clock::time_point start_;
   Progress last_;
 };

@@ -41,20 +41,19 @@ std::unique_ptr<ConfiguredMethod> configured() {
 
 std::span<const MethodInfo> methods() {
   static const std::vector<MethodInfo> all = {
-      {"pg-kmeans",
-       "Clone a policy from each cluster, give each trajectory to its likeliest policy.",
+      {"pg-kmeans", "Clone a policy per cluster, regroup by likelihood, repeat.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
-      {"caae", "Encode each trajectory for reconstructing its actions, drawn to learned centroids.",
+      {"caae", "Autoencoder whose latents are drawn to learned centroids.",
        configured<caae::Options, caae::fit>, latent::load_centres},
-      {"dec", "Deep Embedded Clustering: an autoencoder, k-means, then self-training.",
+      {"dec", "Autoencoder, k-means, then self-training of the encoder.",
        configured<dec::Options, dec::fit>, latent::load_centres},
-      {"vae-kmeans", "A variational autoencoder, then k-means on its latent means.",
+      {"vae-kmeans", "Variational autoencoder, then k-means on its latent means.",
        configured<vae_kmeans::Options, vae_kmeans::fit>, latent::load_centres},
-      {"vq-vae", "A vector-quantised autoencoder; a trajectory's cluster is its code.",
+      {"vq-vae", "Vector-quantised autoencoder; the nearest code decides.",
        configured<vq_vae::Options, vq_vae::fit>, latent::load_centres},
-      {"sorl", "Train every policy on all trajectories, each by its share in them (soft weights).",
+      {"sorl", "Policies trained on all data by soft shares; largest wins.",
        configured<sorl::Options, sorl::fit>, load_policy_centres},
-      {"return-kmeans", "Group episodes by their return alone (exact one-dimensional k-means).",
+      {"return-kmeans", "Episodes by their return alone (exact 1-D k-means).",
        configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
   };
   return all;

@@ -218,11 +218,10 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
   } else {
     state.trainer = std::make_unique<Trainer>(workshop, recipe, 0);
     state.trainer->begin();
-    run.report(
-        {.stage = "estimate",
-         .sizes = {},
-         .seconds = state.trainer->seconds_per_step() *
-                    static_cast<double>(recipe.options.max_steps * recipe.options.restarts)});
+    run.report({.stage = "estimate",
+                .sizes = {},
+                .seconds = state.trainer->estimate_seconds() *
+                           static_cast<double>(recipe.options.restarts)});
   }
 
   const auto restarts = recipe.options.restarts;

@@ -78,7 +78,7 @@ double Trainer::rate() const {
   return std::min(1.0, 2.0 * (1.0 - done));
 }
 
-double Trainer::seconds_per_step() {
+double Trainer::estimate_seconds() {
   double seconds = 0.0;
   constexpr int kTries = 3;  // the first one only warms up
   for (int i = 0; i < kTries; ++i) {
@@ -90,7 +90,11 @@ double Trainer::seconds_per_step() {
     loss.item<float>();
     if (i > 0) seconds += clock.seconds() / (kTries - 1);
   }
-  return seconds;
+  // At the end everything is encoded and evaluated once: two passes forward, a third of a step
+  // each.
+  const double batches = static_cast<double>(workshop_.data.episodes()) /
+                         static_cast<double>(workshop_.options.batch_trajectories);
+  return seconds * (static_cast<double>(workshop_.options.max_steps) + batches * 2.0 / 3.0);
 }
 
 double Trainer::train_round(const std::function<void(double fraction)>& progress) {

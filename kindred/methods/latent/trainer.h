@@ -48,8 +48,8 @@ class Trainer {
   void begin() {
     model_->begin([this] { return all_latents(); });
   }
-  /// Seconds one training step takes, measured without training.
-  double seconds_per_step();
+  /// Seconds the whole restart will take, from a few steps that train nothing.
+  double estimate_seconds();
 
   /// Trains for a round, at most to the end; returns the mean loss.
   double train_round(const std::function<void(double fraction)>& progress);
