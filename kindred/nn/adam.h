@@ -18,7 +18,8 @@ class Adam {
 
   /// Differentiates `loss` (a scalar) and updates; the learning rate is scaled by `rate`.
   void step(const at::Tensor& loss, double rate = 1.0);
-  /// Forgets what was averaged for one parameter, after it was set by hand.
+  /// Forgets what was averaged for one parameter, after it was set by hand. Steps are counted for
+  /// all parameters together, so its next updates are up to about three times the usual size.
   void forget(std::size_t parameter);
 
   /// Everything but the parameters: steps taken, then first and second averages of each.

@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <deque>
+#include <stdexcept>
 
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
@@ -113,6 +114,9 @@ class CpuAutoencoder final : public AutoencoderEngine {
     return {gradient, d_features};
   }
 
+  std::int64_t encoder_runs = 0;
+  std::int64_t decoder_runs = 0;
+
  private:
   struct Workspace {
     CpuEncoder encoder;
@@ -164,16 +168,24 @@ class CpuAutoencoder final : public AutoencoderEngine {
 
 // On the way back the kernels read the parameters again: each function keeps those it was given.
 
+/// The kernels keep one run's intermediate values; another forward run overwrites them.
+void require_latest(std::int64_t run, std::int64_t latest) {
+  if (run != latest)
+    throw std::logic_error("the autoencoder ran again before its gradients were taken");
+}
+
 struct Encode : torch::autograd::Function<Encode> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& parameters,
                             CpuAutoencoder* engine) {
     auto features = engine->encode_forward(parameters);
     context->saved_data["engine"] = reinterpret_cast<std::int64_t>(engine);
+    context->saved_data["run"] = ++engine->encoder_runs;
     context->save_for_backward({parameters, features});
     return features;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     auto* engine = reinterpret_cast<CpuAutoencoder*>(context->saved_data["engine"].toInt());
+    require_latest(context->saved_data["run"].toInt(), engine->encoder_runs);
     const auto saved = context->get_saved_variables();
     return {engine->encode_backward(saved[0], saved[1], gradients[0]), at::Tensor()};
   }
@@ -184,11 +196,13 @@ struct Decode : torch::autograd::Function<Decode> {
                             const at::Tensor& features, CpuAutoencoder* engine) {
     const auto dense = features.contiguous();
     context->saved_data["engine"] = reinterpret_cast<std::int64_t>(engine);
+    context->saved_data["run"] = ++engine->decoder_runs;
     context->save_for_backward({parameters, dense});
     return engine->decode_forward(parameters, dense);
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     auto* engine = reinterpret_cast<CpuAutoencoder*>(context->saved_data["engine"].toInt());
+    require_latest(context->saved_data["run"].toInt(), engine->decoder_runs);
     const auto saved = context->get_saved_variables();
     auto [d_parameters, d_features] = engine->decode_backward(saved[0], saved[1], gradients[0]);
     return {d_parameters, d_features, at::Tensor()};

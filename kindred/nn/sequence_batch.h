@@ -10,7 +10,7 @@
 namespace kindred {
 
 struct SequenceBatch {
-  std::vector<std::int64_t> lengths;       ///< [sequences], never increasing.
+  std::vector<std::int64_t> lengths;       ///< [sequences], at least 1, never increasing.
   std::vector<std::int64_t> time_offsets;  ///< [longest + 1]: sequence b's step at time t is number
                                            ///< time_offsets[t] + b.
   std::vector<float> observations;         ///< [distinct observations, inputs]

@@ -134,6 +134,15 @@ TEST_P(CpuAutoencoderTest, GradientsPassThroughComputedParameters) {
                       gradient(*make_torch_autoencoder(architecture_)), kTolerance.gradients);
 }
 
+TEST_P(CpuAutoencoderTest, RefusesGradientsOfAnEarlierRun) {
+  const auto whole = parts({8});
+  const auto parameters = parameters_.detach().clone().set_requires_grad(true);
+  const auto first = engine_->encode(parameters, whole).sum();
+  const auto second = engine_->encode(parameters, whole).sum();
+  EXPECT_THROW(torch::autograd::grad({first}, {parameters}), std::logic_error);
+  EXPECT_NO_THROW(torch::autograd::grad({second}, {parameters}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Actions, CpuAutoencoderTest, ::testing::Bool(), [](const auto& discrete) {
   return discrete.param ? "discrete" : "continuous";
 });
