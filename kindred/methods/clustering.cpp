@@ -4,9 +4,21 @@
 #include <cmath>
 #include <limits>
 
+#include "kindred/core/error.h"
 #include "kindred/metrics/clustering_scores.h"
 
 namespace kindred {
+
+std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data) {
+  if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
+  if (k > data.episodes())
+    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k", k,
+                          data.episodes());
+  if (merge_to > k)
+    throw InvalidArgument("merge-to is {} but k is {}; merging can only lower the number", merge_to,
+                          k);
+  return merge_to == 0 ? k : merge_to;
+}
 
 std::vector<std::int32_t> best_columns(const Matrix& scores) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(scores.rows));

@@ -99,6 +99,10 @@ struct Clustering {
   std::int64_t k() const { return scores.columns; }
 };
 
+/// What `merge_to` means on `data`: 0 keeps all k clusters. Throws InvalidArgument when the numbers
+/// do not fit each other or the data.
+std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data);
+
 /// Label of each row: its highest score, the lowest index on ties.
 std::vector<std::int32_t> best_columns(const Matrix& scores);
 

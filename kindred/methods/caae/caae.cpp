@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "kindred/methods/latent/codebook.h"
 #include "kindred/methods/latent/fit.h"
 #include "kindred/nn/latent_losses.h"
@@ -26,7 +28,7 @@ class Caae final : public latent::Model {
   at::Tensor loss(const latent::TrainingStep& step) override {
     const auto& z = step.features;
     const auto attraction = std::get<0>(squared_distances(z, centroids_).min(1)).mean();
-    auto loss = step.reconstruction(z) + options_.alpha * attraction;
+    auto loss = step.reconstruction(z) + alpha_at(step.number) * attraction;
     if (options_.regulariser > 0.0)
       loss = loss - options_.regulariser * codebook_spread(centroids_);
     return loss;
@@ -34,14 +36,15 @@ class Caae final : public latent::Model {
 
   latent::AfterRound end_round(const latent::RoundEnd& round) override {
     if (!options_.refit) return latent::AfterRound::kGoOn;
-    const Random random(static_cast<std::uint64_t>(options_.seed), "refit",
-                        static_cast<std::uint64_t>(restart_ << 40 | round.steps));
-    return latent::refit_codebook(centroids_, round.recent, random, threads_)
-               ? latent::AfterRound::kParametersReplaced
-               : latent::AfterRound::kGoOn;
+    return latent::refit_codebook(centroids_, round, options_, restart_, threads_);
   }
 
  private:
+  double alpha_at(std::int64_t step) const {
+    const double rising = options_.warmup * static_cast<double>(options_.max_steps);
+    return options_.alpha * std::min(1.0, static_cast<double>(step) / std::max(rising, 1e-9));
+  }
+
   const Options& options_;
   std::int64_t restart_;
   int threads_;
@@ -54,6 +57,8 @@ OptionTable Options::describe() {
   return latent::joined(
       latent::Options::describe(),
       {real("alpha", alpha, 0.0, 1e9, "How strongly latent vectors are drawn to their centroid."),
+       real("warmup", warmup, 0.0, 1.0,
+            "Share of the training steps over which alpha rises from 0 to its value."),
        real("regulariser", regulariser, 0.0, 1e9,
             "Weight of the term that keeps centroids apart; 0 leaves it out."),
        flag("refit", refit,

@@ -9,6 +9,7 @@ namespace kindred::caae {
 
 struct Options : latent::Options {
   double alpha = 1.0;
+  double warmup = 0.25;
   double regulariser = 1.0;
   bool refit = true;
 

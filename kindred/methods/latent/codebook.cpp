@@ -15,19 +15,23 @@ constexpr std::int64_t kStarts = 5;
 
 }  // namespace
 
-bool refit_codebook(at::Tensor& codes, const Matrix& latents, Random random, int threads) {
+AfterRound refit_codebook(at::Tensor& codes, const RoundEnd& round, const Options& options,
+                          std::int64_t restart, int threads) {
   const c10::NoGradGuard no_grad;
-  if (latents.rows < codes.size(0)) return false;
+  const auto& latents = round.recent;
+  if (latents.rows < codes.size(0)) return AfterRound::kGoOn;
   const auto z = to_tensor(latents, codes);
   const double cost =
       std::get<0>(squared_distances(z, codes).min(1)).sum().to(at::kDouble).item<double>();
+  Random random(static_cast<std::uint64_t>(options.seed), "refit",
+                static_cast<std::uint64_t>(restart << 40 | round.steps));
   const auto found =
       kmeans(latents.values, latents.columns, codes.size(0), kStarts, random, threads);
-  if (!(found.cost < kClearly * cost)) return false;
+  if (!(found.cost < kClearly * cost)) return AfterRound::kGoOn;
   Matrix centres(codes.size(0), latents.columns);
   centres.values = found.centres;
   codes.copy_(to_tensor(centres, codes));
-  return true;
+  return AfterRound::kParametersReplaced;
 }
 
 }  // namespace kindred::latent

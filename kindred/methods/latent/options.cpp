@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kindred/core/error.h"
+#include "kindred/methods/clustering.h"
 
 namespace kindred::latent {
 
@@ -53,13 +54,7 @@ std::int64_t default_steps(const Trajectories& data, std::int64_t batch_trajecto
 }  // namespace
 
 void resolve_shared(Options& options, const Trajectories& data) {
-  if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
-  if (options.k > data.episodes())
-    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k",
-                          options.k, data.episodes());
-  if (options.merge_to > options.k)
-    throw InvalidArgument("merge-to is {} but k is {}; merging can only lower the number",
-                          options.merge_to, options.k);
+  options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
   for (const auto& [name, width] :
        {std::pair{"hidden", options.hidden}, std::pair{"memory", options.memory}})
     if (width % 16 != 0)
@@ -67,14 +62,12 @@ void resolve_shared(Options& options, const Trajectories& data) {
   if (options.heads * options.head_size % 8 != 0)
     throw InvalidArgument("heads times head-size is {}; it must be a multiple of 8",
                           options.heads * options.head_size);
-  if (options.merge_to == 0) options.merge_to = options.k;
   const auto n = data.episodes();
   if (options.batch_trajectories == 0)
     options.batch_trajectories = std::clamp<std::int64_t>(n / 8, 1, 64);
   options.batch_trajectories = std::min(options.batch_trajectories, n);
   if (options.max_steps == 0) options.max_steps = default_steps(data, options.batch_trajectories);
-  if (options.standardize == Standardize::kAuto)
-    options.standardize = data.observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+  options.standardize = resolve_standardize(options.standardize, data.observations);
 }
 
 AutoencoderArchitecture architecture_for(const Trajectories& data, const PolicyInputs& inputs,

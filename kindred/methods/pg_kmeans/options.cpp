@@ -58,14 +58,7 @@ OptionTable Options::describe() {
 }
 
 Options resolve(Options options, const Trajectories& data) {
-  if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
-  if (options.k > data.episodes())
-    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k",
-                          options.k, data.episodes());
-  if (options.merge_to > options.k)
-    throw InvalidArgument("merge-to is {} but k is {}; merging can only lower the number",
-                          options.merge_to, options.k);
-  if (options.merge_to == 0) options.merge_to = options.k;
+  options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
   if (options.policy == PolicyKind::kTabular && !counted)
     throw InvalidArgument(
@@ -76,8 +69,7 @@ Options resolve(Options options, const Trajectories& data) {
                                         : "observations that do not repeat");
   if (options.init == Initialisation::kFingerprint && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
-  if (options.standardize == Standardize::kAuto)
-    options.standardize = data.observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+  options.standardize = resolve_standardize(options.standardize, data.observations);
   return options;
 }
 

@@ -48,6 +48,11 @@ Moments moments(const Observations& observations) {
 
 }  // namespace
 
+Standardize resolve_standardize(Standardize requested, const Observations& observations) {
+  if (requested != Standardize::kAuto) return requested;
+  return observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+}
+
 PolicyInputs PolicyInputs::from(const Observations& observations, bool standardize) {
   const auto [sum, squares, nonzero] = moments(observations);
   const double n = static_cast<double>(observations.steps());

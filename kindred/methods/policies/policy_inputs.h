@@ -15,6 +15,9 @@ namespace kindred {
 /// (gridworld) observations as they are.
 enum class Standardize { kAuto, kOn, kOff };
 
+/// On or off.
+Standardize resolve_standardize(Standardize requested, const Observations& observations);
+
 struct PolicyInputs {
   std::int64_t obs_dim = 0;
   std::vector<std::int64_t> columns;  ///< [inputs]

@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "kindred/core/error.h"
-
 namespace kindred::sorl {
 
 OptionTable Options::describe() {
@@ -46,16 +44,8 @@ OptionTable Options::describe() {
 }
 
 Options resolve(Options options, const Trajectories& data) {
-  if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
-  if (options.k > data.episodes())
-    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k",
-                          options.k, data.episodes());
-  if (options.merge_to > options.k)
-    throw InvalidArgument("merge-to is {} but k is {}; merging can only lower the number",
-                          options.merge_to, options.k);
-  if (options.merge_to == 0) options.merge_to = options.k;
-  if (options.standardize == Standardize::kAuto)
-    options.standardize = data.observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+  options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
+  options.standardize = resolve_standardize(options.standardize, data.observations);
   return options;
 }
 

@@ -34,11 +34,7 @@ class VqVae final : public latent::Model {
 
   latent::AfterRound end_round(const latent::RoundEnd& round) override {
     if (!options_.refit) return latent::AfterRound::kGoOn;
-    const Random random(static_cast<std::uint64_t>(options_.seed), "refit",
-                        static_cast<std::uint64_t>(restart_ << 40 | round.steps));
-    return latent::refit_codebook(codes_, round.recent, random, threads_)
-               ? latent::AfterRound::kParametersReplaced
-               : latent::AfterRound::kGoOn;
+    return latent::refit_codebook(codes_, round, options_, restart_, threads_);
   }
 
  private:
