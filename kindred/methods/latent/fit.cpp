@@ -127,9 +127,12 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
     ++done.codes.rows;
     done.cluster_of_code.push_back(merged.cluster_of_code[c]);
   }
-  done.summary = {restart,   trainer.rounds(),
-                  true,      merged.steps.empty() ? objective : merged.steps.back().objective,
-                  objective, merged.steps,
+  done.summary = {restart,
+                  trainer.rounds(),
+                  trainer.settled(),
+                  merged.steps.empty() ? objective : merged.steps.back().objective,
+                  objective,
+                  merged.steps,
                   {}};
   for (const auto code : code_of)
     done.summary.labels.push_back(merged.cluster_of_code[static_cast<std::size_t>(code)]);

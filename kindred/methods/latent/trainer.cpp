@@ -136,6 +136,7 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
 
 void Trainer::note_labels(std::span<const std::int64_t> episodes, const Matrix& latents) {
   changed_ = 0;
+  seen_ = latents.rows;
   if (!model_->centres().defined()) return;
   const auto centres = to_matrix(model_->centres());
   std::vector<std::int32_t> own(static_cast<std::size_t>(centres.rows));

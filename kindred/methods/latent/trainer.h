@@ -60,6 +60,8 @@ class Trainer {
   /// Label of each trajectory when it was last seen; 0 as long as there are no centres.
   const std::vector<std::int32_t>& labels() const { return labels_; }
   std::int64_t changed() const { return changed_; }  ///< Of the labels, in the last round.
+  /// Whether hardly a label (one in a thousand of those seen) changed in the last round.
+  bool settled() const { return 1000 * changed_ <= seen_; }
   const Work& work() const { return work_; }
 
   Encoder encoder() const;
@@ -87,6 +89,7 @@ class Trainer {
   bool finished_ = false;
   std::vector<std::int32_t> labels_;
   std::int64_t changed_ = 0;
+  std::int64_t seen_ = 0;
   Work work_;
   MiniBatch batch_;
 };
