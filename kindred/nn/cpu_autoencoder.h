@@ -1,5 +1,5 @@
-// One part of a batch through the autoencoder on one CPU core. Buffers are reused, so that training
-// allocates nothing once every length has been seen. Parity with LibTorch is tested.
+// One part of a batch through the autoencoder on one CPU core. Buffers are reused: these kernels
+// allocate nothing once the longest part has been seen. Parity with LibTorch is tested.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,8 @@ class CpuEncoder {
   // candidate), the recurrent part of the candidate, states, prefixes, keys and values, attention.
   std::vector<float> layer1_, layer2_, gru_input_, gates_, candidate_, previous_, states_,
       prefixes_, keys_values_, attention_;
-  std::vector<float> recurrent_, carry_;                      // one time's
+  std::vector<float> most_, total_;       // of the attention scores, per sequence and head
+  std::vector<float> recurrent_, carry_;  // one time's
   std::vector<float> d_keys_values_, d_prefixes_, d_states_;  // gradients, per step
   std::vector<float> d_input_, d_recurrent_;                  // of the gates' two parts, per step
   std::vector<float> d_gru_input_, d_layer2_, d_layer1_;      // per distinct pair

@@ -120,8 +120,8 @@ void CpuEncoder::attend(const AutoencoderWeights& w, const SequenceBatch& batch,
   const auto latent = a.features();
   const auto sequences = batch.sequences();
   grow(attention_, batch.steps() * a.heads);
-  std::vector<float> most(static_cast<std::size_t>(sequences * a.heads), -1e30F);
-  std::vector<float> total(most.size(), 0.0F);
+  most_.assign(static_cast<std::size_t>(sequences * a.heads), -1e30F);
+  total_.assign(most_.size(), 0.0F);
   const auto for_each_step = [&](const auto& visit) {
     for (std::int64_t t = 0; t < batch.longest(); ++t)
       for (std::int64_t b = 0; b < batch.active(t); ++b)
@@ -134,7 +134,7 @@ void CpuEncoder::attend(const AutoencoderWeights& w, const SequenceBatch& batch,
       for (std::int64_t j = h * a.head_size; j < (h + 1) * a.head_size; ++j)
         score += queries[j] * key[j];
       attention_[static_cast<std::size_t>(step * a.heads + h)] = score;
-      auto& highest = most[static_cast<std::size_t>(b * a.heads + h)];
+      auto& highest = most_[static_cast<std::size_t>(b * a.heads + h)];
       highest = std::max(highest, score);
     }
   });
@@ -144,19 +144,19 @@ void CpuEncoder::attend(const AutoencoderWeights& w, const SequenceBatch& batch,
     for (std::int64_t h = 0; h < a.heads; ++h) {
       const auto i = static_cast<std::size_t>(b * a.heads + h);
       auto& weight = attention_[static_cast<std::size_t>(step * a.heads + h)];
-      weight = fast_exp(weight - most[i]);
-      total[i] += weight;
+      weight = fast_exp(weight - most_[i]);
+      total_[i] += weight;
       for (std::int64_t j = h * a.head_size; j < (h + 1) * a.head_size; ++j)
         features[b * latent + j] += weight * value[j];
     }
   });
   for (std::int64_t b = 0; b < sequences; ++b)
     for (std::int64_t j = 0; j < latent; ++j)
-      features[b * latent + j] /= total[static_cast<std::size_t>(b * a.heads + j / a.head_size)];
+      features[b * latent + j] /= total_[static_cast<std::size_t>(b * a.heads + j / a.head_size)];
   for_each_step([&](std::int64_t b, std::int64_t step) {
     for (std::int64_t h = 0; h < a.heads; ++h)
       attention_[static_cast<std::size_t>(step * a.heads + h)] /=
-          total[static_cast<std::size_t>(b * a.heads + h)];
+          total_[static_cast<std::size_t>(b * a.heads + h)];
   });
 }
 
