@@ -20,6 +20,16 @@ std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Traje
   return merge_to == 0 ? k : merge_to;
 }
 
+void adopt_best(std::vector<RestartSummary> restarts, Clustering& result) {
+  const auto best = std::ranges::max_element(restarts, {}, &RestartSummary::objective);
+  result.best_restart = best - restarts.begin();
+  result.labels = best->labels;
+  result.objective = best->objective;
+  result.iterations = best->iterations;
+  result.converged = best->converged;
+  result.restarts = std::move(restarts);
+}
+
 std::vector<std::int32_t> best_columns(const Matrix& scores) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(scores.rows));
   for (std::int64_t i = 0; i < scores.rows; ++i) {

@@ -103,6 +103,9 @@ struct Clustering {
 /// do not fit each other or the data.
 std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data);
 
+/// Sets the restarts and what follows from the best of them: labels, objective, iterations.
+void adopt_best(std::vector<RestartSummary> restarts, Clustering& result);
+
 /// Label of each row: its highest score, the lowest index on ties.
 std::vector<std::int32_t> best_columns(const Matrix& scores);
 

@@ -72,17 +72,8 @@ Options resolve(Options options, const Trajectories& data) {
 }
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  Options options = resolve(requested, data);
-  return latent::fit(data,
-                     {.method = "caae",
-                      .options = options,
-                      .all_options = to_json(options.describe()),
-                      .distance_weight = options.alpha,
-                      .make_model =
-                          [&](std::int64_t restart, const at::Tensor& like) {
-                            return std::make_unique<Caae>(options, restart, run.threads, like);
-                          }},
-                     run);
+  const Options options = resolve(requested, data);
+  return latent::fit_model<Caae>("caae", data, options, run, options.alpha);
 }
 
 }  // namespace kindred::caae

@@ -133,16 +133,8 @@ Options resolve(Options options, const Trajectories& data) {
 }
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  Options options = resolve(requested, data);
-  return latent::fit(data,
-                     {.method = "dec",
-                      .options = options,
-                      .all_options = to_json(options.describe()),
-                      .make_model =
-                          [&](std::int64_t restart, const at::Tensor& like) {
-                            return std::make_unique<Dec>(options, restart, run.threads, like);
-                          }},
-                     run);
+  const Options options = resolve(requested, data);
+  return latent::fit_model<Dec>("dec", data, options, run);
 }
 
 }  // namespace kindred::dec

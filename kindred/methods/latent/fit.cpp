@@ -181,14 +181,10 @@ Clustering assemble(State& state, const Workshop& workshop, const Recipe& recipe
   result.score_meaning = "negative squared distance";
   result.options = recipe.all_options;
   result.trace = std::move(state.trace);
-  for (const auto& f : state.finished) result.restarts.push_back(f.summary);
-  result.best_restart = std::ranges::max_element(result.restarts, {}, &RestartSummary::objective) -
-                        result.restarts.begin();
+  std::vector<RestartSummary> restarts;
+  for (const auto& f : state.finished) restarts.push_back(f.summary);
+  adopt_best(std::move(restarts), result);
   auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
-  result.labels = best.summary.labels;
-  result.objective = best.summary.objective;
-  result.iterations = best.summary.iterations;
-  result.converged = best.summary.converged;
   result.latents = std::move(best.latents);
   if (result.latents.rows == 0)
     result.latents = best.encoder.encode(workshop.data, workshop.run.threads);

@@ -24,6 +24,23 @@ struct Recipe {
 
 Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext& run);
 
+/// The same for a model that is made from its resolved options, the restart, the number of threads
+/// and a tensor on its device.
+template <class ModelOfMethod, class OptionsOfMethod>
+Clustering fit_model(const char* method, const Trajectories& data, const OptionsOfMethod& options,
+                     const RunContext& run, double distance_weight = 1.0) {
+  return fit(data,
+             {.method = method,
+              .options = options,
+              .all_options = to_json(OptionsOfMethod(options).describe()),
+              .distance_weight = distance_weight,
+              .make_model =
+                  [&](std::int64_t restart, const at::Tensor& like) {
+                    return std::make_unique<ModelOfMethod>(options, restart, run.threads, like);
+                  }},
+             run);
+}
+
 /// The stream of a restart: Random(seed, name, restart).
 Random restart_random(const Options& options, const char* name, std::int64_t restart);
 

@@ -138,19 +138,16 @@ Clustering conclude(const State& state, const Options& options, const Mixture& m
                              : "log of the summed probabilities of the steps";
   result.options = to_json(Options(options).describe());
   result.trace = state.trace;
-  result.best_restart = state.best();
+  std::vector<RestartSummary> restarts;
   for (std::size_t r = 0; r < state.restarts.size(); ++r) {
     const auto& restart = state.restarts[r];
-    result.restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
-                               restart.objective, restart.objective_before_merge, restart.merges,
-                               consecutive_labels(restart.labels)});
+    restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
+                        restart.objective, restart.objective_before_merge, restart.merges,
+                        consecutive_labels(restart.labels)});
   }
-  const auto& best = state.restarts[static_cast<std::size_t>(result.best_restart)];
-  result.labels = consecutive_labels(best.labels);
-  result.objective = best.objective;
-  result.iterations = best.rounds;
-  result.converged = best.converged;
+  adopt_best(std::move(restarts), result);
 
+  const auto& best = state.restarts[static_cast<std::size_t>(result.best_restart)];
   std::vector<std::int64_t> slots;
   const auto sizes = best.sizes(options.k);
   for (std::size_t c = 0; c < sizes.size(); ++c)

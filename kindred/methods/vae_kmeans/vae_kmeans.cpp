@@ -85,16 +85,8 @@ Options resolve(Options options, const Trajectories& data) {
 }
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  Options options = resolve(requested, data);
-  return latent::fit(data,
-                     {.method = "vae-kmeans",
-                      .options = options,
-                      .all_options = to_json(options.describe()),
-                      .make_model =
-                          [&](std::int64_t restart, const at::Tensor& like) {
-                            return std::make_unique<Vae>(options, restart, run.threads, like);
-                          }},
-                     run);
+  const Options options = resolve(requested, data);
+  return latent::fit_model<Vae>("vae-kmeans", data, options, run);
 }
 
 }  // namespace kindred::vae_kmeans

@@ -62,16 +62,8 @@ Options resolve(Options options, const Trajectories& data) {
 }
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  Options options = resolve(requested, data);
-  return latent::fit(data,
-                     {.method = "vq-vae",
-                      .options = options,
-                      .all_options = to_json(options.describe()),
-                      .make_model =
-                          [&](std::int64_t restart, const at::Tensor& like) {
-                            return std::make_unique<VqVae>(options, restart, run.threads, like);
-                          }},
-                     run);
+  const Options options = resolve(requested, data);
+  return latent::fit_model<VqVae>("vq-vae", data, options, run);
 }
 
 }  // namespace kindred::vq_vae
