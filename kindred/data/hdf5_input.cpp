@@ -1,5 +1,6 @@
 #include "kindred/data/hdf5_input.h"
 
+#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ std::uintmax_t check_plain_file(const std::filesystem::path& path) {
     throw IoError("cannot open '{}': it is a directory, expected an HDF5 file", path.string());
   if (!S_ISREG(status.st_mode))
     throw IoError("cannot open '{}': it is not a regular file", path.string());
-  if (::access(path.c_str(), R_OK) != 0)
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0)
     throw IoError("cannot open '{}': {}", path.string(), std::strerror(errno));
   if (status.st_size == 0)
     throw DataFormatError(
