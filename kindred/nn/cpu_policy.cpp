@@ -128,13 +128,8 @@ struct CpuPolicy::Buffers {
     const float norm = std::sqrt(squared_norm(n, gradients.data()));
     const float scale =
         std::min(1.0F, static_cast<float>(options.max_gradient_norm) / (norm + 1e-6F));
-    const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
-    const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
-    const AdamRates rates{
-        static_cast<float>(options.beta1), static_cast<float>(options.beta2),
-        static_cast<float>(options.learning_rate * std::sqrt(correction2) / correction1),
-        static_cast<float>(options.epsilon * std::sqrt(correction2))};
-    adam_update(n, gradients.data(), scale, rates, first.data(), second.data(), parameters.data());
+    adam_update(n, gradients.data(), scale, adam_rates(options, steps), first.data(), second.data(),
+                parameters.data());
   }
 };
 

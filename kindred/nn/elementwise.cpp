@@ -1,10 +1,19 @@
 #include "kindred/nn/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kindred/nn/vectorise.h"
 
 namespace kindred {
+
+AdamRates adam_rates(const AdamOptions& options, std::int64_t steps) {
+  const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
+  const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
+  return {static_cast<float>(options.beta1), static_cast<float>(options.beta2),
+          static_cast<float>(options.learning_rate * std::sqrt(correction2) / correction1),
+          static_cast<float>(options.epsilon * std::sqrt(correction2))};
+}
 
 KINDRED_VECTORISE
 void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a, float* first,
@@ -25,6 +34,21 @@ void relu(std::int64_t n, float* x) {
 KINDRED_VECTORISE
 void mask_gradient(std::int64_t n, const float* activation, float* gradient) {
   for (std::int64_t i = 0; i < n; ++i) gradient[i] = activation[i] > 0.0F ? gradient[i] : 0.0F;
+}
+
+KINDRED_VECTORISE
+void tanh_rows(std::int64_t n, float* x) {
+  for (std::int64_t i = 0; i < n; ++i) x[i] = fast_tanh(x[i]);
+}
+
+KINDRED_VECTORISE
+void tanh_gradient(std::int64_t n, const float* activation, float* gradient) {
+  for (std::int64_t i = 0; i < n; ++i) gradient[i] *= 1.0F - activation[i] * activation[i];
+}
+
+KINDRED_VECTORISE
+void add_scaled(std::int64_t n, float scale, const float* from, float* to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += scale * from[i];
 }
 
 KINDRED_VECTORISE

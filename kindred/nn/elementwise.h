@@ -31,10 +31,21 @@ inline float sigmoid(float x) { return 1.0F / (1.0F + fast_exp(-x)); }
 inline float fast_tanh(float x) { return 2.0F * sigmoid(2.0F * x) - 1.0F; }
 inline float softplus(float x) { return x > 20.0F ? x : std::log1p(std::exp(x)); }
 
+struct AdamOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double max_gradient_norm = 0.5;  ///< Per policy.
+};
+
 /// Adam's factors for one step, with the bias corrections already in `rate` and `epsilon`.
 struct AdamRates {
   float beta1, beta2, rate, epsilon;
 };
+
+/// The factors of step number `steps`, the first being 1.
+AdamRates adam_rates(const AdamOptions& options, std::int64_t steps);
 
 /// One step of Adam on n parameters from `gradient` times `scale`.
 void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a, float* first,
@@ -44,11 +55,17 @@ void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a
 void relu(std::int64_t n, float* x);
 /// Zeroes the gradient where the activation was cut off.
 void mask_gradient(std::int64_t n, const float* activation, float* gradient);
+/// x = tanh(x)
+void tanh_rows(std::int64_t n, float* x);
+/// Multiplies the gradient by the slope where tanh gave `activation`.
+void tanh_gradient(std::int64_t n, const float* activation, float* gradient);
 /// out[c] = Σ_r x[r, c], or += when `accumulate`.
 void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, float* out,
               bool accumulate = false);
 /// Copies [rows, columns] as [columns, rows].
 void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* out);
+/// to += scale · from
+void add_scaled(std::int64_t n, float scale, const float* from, float* to);
 /// to += from
 void add(std::int64_t n, const float* from, float* to);
 /// Each row of x becomes `row`.

@@ -5,19 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "kindred/nn/elementwise.h"
+
 namespace at {
 class Tensor;
 }
 
 namespace kindred {
-
-struct AdamOptions {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double max_gradient_norm = 0.5;  ///< Per policy.
-};
 
 /// Optimises `parameters`, each [size, …]. Marks them as requiring gradients.
 class StackedAdam {

@@ -1,0 +1,301 @@
+#include "kindred/experts/ppo/learner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "kindred/core/error.h"
+#include "kindred/core/parallel.h"
+#include "kindred/nn/elementwise.h"
+
+namespace kindred::ppo {
+namespace {
+
+constexpr std::int64_t kChunk = 128;       // rows whose gradient one thread computes at a time
+constexpr double kActorOutputGain = 0.01;  // at first every action is about as likely
+constexpr AdamOptions kAdam{.learning_rate = 0.0, .epsilon = 1e-5};
+
+Networks make_networks(const EnvironmentSpec& spec, const PpoOptions& options) {
+  const auto view = InputView::of(spec);
+  MlpShape shape{.inputs = view.inputs(),
+                 .hidden = {options.hidden, options.hidden},
+                 .outputs = spec.action_width,
+                 .sparse = view.is_sparse()};
+  Mlp actor(shape);
+  shape.outputs = 1;
+  Mlp critic(shape);
+  const auto seed = static_cast<std::uint64_t>(options.seed);
+  actor.initialise(Random(seed, "ppo-actor"), kActorOutputGain);
+  critic.initialise(Random(seed, "ppo-critic"), 1.0);
+  std::vector<float> log_deviation;
+  if (!spec.is_discrete())
+    log_deviation.assign(static_cast<std::size_t>(spec.action_width),
+                         static_cast<float>(std::log(options.deviation)));
+  return {view, std::move(actor), std::move(critic), std::move(log_deviation)};
+}
+
+/// Log-probability of a row's action with its gradient, and the entropy with its own.
+struct ActionTerms {
+  float log_probability = 0.0F, entropy = 0.0F;
+};
+
+/// Discrete: gradients with respect to the logits.
+ActionTerms categorical(std::span<const float> logits, std::int32_t action,
+                        std::span<float> d_log_probability, std::span<float> d_entropy) {
+  const float most = std::ranges::max(logits);
+  float sum = 0.0F;
+  for (const float logit : logits) sum += std::exp(logit - most);
+  const float log_sum = most + std::log(sum);
+  ActionTerms terms;
+  for (const float logit : logits) terms.entropy -= std::exp(logit - log_sum) * (logit - log_sum);
+  for (std::size_t a = 0; a < logits.size(); ++a) {
+    const float log_p = logits[a] - log_sum, p = std::exp(log_p);
+    d_log_probability[a] = (static_cast<std::int32_t>(a) == action ? 1.0F : 0.0F) - p;
+    d_entropy[a] = -p * (log_p + terms.entropy);
+  }
+  terms.log_probability = logits[static_cast<std::size_t>(action)] - log_sum;
+  return terms;
+}
+
+/// Continuous: gradients with respect to the means and to the log-deviations.
+ActionTerms gaussian(std::span<const float> means, std::span<const float> log_deviation,
+                     std::span<const float> action, std::span<float> d_means,
+                     std::span<float> d_deviation) {
+  const float half_log_two_pi = 0.5F * std::log(2.0F * std::numbers::pi_v<float>);
+  ActionTerms terms;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const float inverse = std::exp(-log_deviation[i]);
+    const float z = (action[i] - means[i]) * inverse;
+    terms.log_probability -= 0.5F * z * z + log_deviation[i] + half_log_two_pi;
+    terms.entropy += log_deviation[i] + half_log_two_pi + 0.5F;
+    d_means[i] = z * inverse;
+    d_deviation[i] = z * z - 1.0F;
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<float> AdamMemory::step(std::span<const float> parameters,
+                                    std::span<const float> gradient, double rate, double max_norm) {
+  ++steps;
+  const auto n = static_cast<std::int64_t>(parameters.size());
+  const float norm = std::sqrt(squared_norm(n, gradient.data()));
+  const float scale = std::min(1.0F, static_cast<float>(max_norm) / (norm + 1e-6F));
+  AdamOptions options = kAdam;
+  options.learning_rate = rate;
+  std::vector<float> result(parameters.begin(), parameters.end());
+  adam_update(n, gradient.data(), scale, adam_rates(options, steps), first.data(), second.data(),
+              result.data());
+  return result;
+}
+
+/// What one chunk of rows adds, and room to compute it in.
+struct Learner::Gradient {
+  std::vector<float> actor;  // the deviations' gradient lies behind the network's
+  std::vector<float> critic;
+  UpdateStatistics sums;
+  std::vector<float> inputs, delta, d_log_probability, d_entropy;
+  Mlp::Pass pass;
+
+  void clear(std::size_t actor_size, std::size_t critic_size) {
+    actor.assign(actor_size, 0.0F);
+    critic.assign(critic_size, 0.0F);
+    sums = {};
+  }
+
+  void add(const Gradient& other) {
+    kindred::add(static_cast<std::int64_t>(actor.size()), other.actor.data(), actor.data());
+    kindred::add(static_cast<std::int64_t>(critic.size()), other.critic.data(), critic.data());
+    sums.entropy += other.sums.entropy;
+    sums.divergence += other.sums.divergence;
+    sums.clipped += other.sums.clipped;
+    sums.value_error += other.sums.value_error;
+  }
+};
+
+Learner::Learner(const EnvironmentSpec& spec, const PpoOptions& options)
+    : options_(options),
+      networks_(make_networks(spec, options)),
+      actor_memory_(networks_.actor.parameters().size() + networks_.log_deviation.size()),
+      critic_memory_(networks_.critic.parameters().size()) {
+  for (std::int64_t first = 0; first < options.minibatch; first += kChunk)
+    gradients_.push_back(std::make_unique<Gradient>());
+}
+
+Learner::~Learner() = default;
+
+UpdateStatistics Learner::update(const Experience& experience, double learning_rate, double entropy,
+                                 Random random) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(experience.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  UpdateStatistics total;
+  for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
+    random.shuffle(std::span(order));
+    double divergence = 0.0;
+    std::int64_t minibatches = 0;
+    for (std::size_t begin = 0; begin < order.size(); ++minibatches) {
+      const auto size =
+          std::min(static_cast<std::size_t>(options_.minibatch), order.size() - begin);
+      const auto rows = std::span(order).subspan(begin, size);
+      begin += size;
+      const float weight = 1.0F / static_cast<float>(size);
+      const auto chunks = (static_cast<std::int64_t>(size) + kChunk - 1) / kChunk;
+      for (std::int64_t c = 0; c < chunks; ++c)
+        gradients_[static_cast<std::size_t>(c)]->clear(actor_memory_.first.size(),
+                                                       critic_memory_.first.size());
+      parallel_chunks(
+          static_cast<std::int64_t>(size), kChunk, options_.threads,
+          [&](std::int64_t from, std::int64_t to) {
+            differentiate(
+                experience,
+                rows.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+                entropy, weight, *gradients_[static_cast<std::size_t>(from / kChunk)]);
+          });
+      auto& sum = *gradients_.front();
+      for (std::int64_t c = 1; c < chunks; ++c) sum.add(*gradients_[static_cast<std::size_t>(c)]);
+      step(sum, learning_rate);
+      total.entropy += sum.sums.entropy * static_cast<double>(weight);
+      total.clipped += sum.sums.clipped * static_cast<double>(weight);
+      total.value_error += sum.sums.value_error * static_cast<double>(weight);
+      divergence += sum.sums.divergence * static_cast<double>(weight);
+    }
+    total.minibatches += minibatches;
+    total.divergence = divergence / static_cast<double>(minibatches);  // of the last epoch
+    if (options_.target_kl > 0.0 && total.divergence > options_.target_kl) break;
+  }
+  const auto count = static_cast<double>(total.minibatches);
+  total.entropy /= count;
+  total.clipped /= count;
+  total.value_error /= count;
+  return total;
+}
+
+void Learner::differentiate(const Experience& experience, std::span<const std::int64_t> rows,
+                            double entropy, float weight, Gradient& out) const {
+  const auto width = networks_.view.inputs();
+  out.inputs.resize(rows.size() * static_cast<std::size_t>(width));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::copy_n(experience.inputs.begin() + rows[i] * width, width,
+                out.inputs.begin() + static_cast<std::int64_t>(i) * width);
+  actor_loss(experience, rows, entropy, weight, out);
+  critic_loss(experience, rows, weight, out);
+}
+
+/// -min(ρA, clip(ρ)A) - entropy·H, where ρ is how much likelier the action has become.
+void Learner::actor_loss(const Experience& e, std::span<const std::int64_t> rows, double entropy,
+                         float weight, Gradient& out) const {
+  const auto& actor = networks_.actor;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto actions = static_cast<std::size_t>(actor.shape().outputs);
+  const auto stride = static_cast<std::size_t>(actor.output_stride());
+  const auto outputs = actor.forward(count, out.inputs.data(), out.pass);
+  const bool discrete = networks_.log_deviation.empty();
+  const auto clip = static_cast<float>(options_.clip), bonus = static_cast<float>(entropy);
+  const auto deviations = std::span(out.actor).last(networks_.log_deviation.size());
+  out.delta.assign(rows.size() * stride, 0.0F);
+  out.d_log_probability.resize(actions);
+  out.d_entropy.resize(actions);
+
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    const auto output = outputs.subspan(i * stride, actions);
+    // Continuous: d_entropy holds the log-probability's gradient by the deviations instead; the
+    // entropy's own is 1 there.
+    const auto terms =
+        discrete ? categorical(output, e.discrete[row], out.d_log_probability, out.d_entropy)
+                 : gaussian(output, networks_.log_deviation,
+                            std::span(e.continuous).subspan(row * actions, actions),
+                            out.d_log_probability, out.d_entropy);
+    const float log_ratio =
+        std::clamp(terms.log_probability - e.log_probabilities[row], -20.0F, 20.0F);
+    const float ratio = std::exp(log_ratio), advantage = e.advantages[row];
+    const bool at_clip =
+        (advantage > 0.0F && ratio > 1.0F + clip) || (advantage < 0.0F && ratio < 1.0F - clip);
+    const float push = at_clip ? 0.0F : -advantage * ratio * weight;  // d loss / d log π
+    const float towards_entropy = -bonus * weight;
+    float* delta = out.delta.data() + i * stride;
+    for (std::size_t a = 0; a < actions; ++a)
+      delta[a] =
+          push * out.d_log_probability[a] + (discrete ? towards_entropy * out.d_entropy[a] : 0.0F);
+    for (std::size_t a = 0; a < deviations.size(); ++a)
+      deviations[a] += push * out.d_entropy[a] + towards_entropy;
+    out.sums.entropy += static_cast<double>(terms.entropy);
+    out.sums.divergence += static_cast<double>(ratio - 1.0F - log_ratio);
+    out.sums.clipped += at_clip ? 1.0 : 0.0;
+  }
+  actor.backward(count, out.inputs.data(), out.delta, out.pass, out.actor);
+}
+
+/// ½ (value - return)²
+void Learner::critic_loss(const Experience& e, std::span<const std::int64_t> rows, float weight,
+                          Gradient& out) const {
+  const auto& critic = networks_.critic;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto stride = static_cast<std::size_t>(critic.output_stride());
+  const auto values = critic.forward(count, out.inputs.data(), out.pass);
+  out.delta.assign(rows.size() * stride, 0.0F);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const float error = values[i * stride] - e.returns[static_cast<std::size_t>(rows[i])];
+    out.delta[i * stride] = error * weight;
+    out.sums.value_error += static_cast<double>(error * error);
+  }
+  critic.backward(count, out.inputs.data(), out.delta, out.pass, out.critic);
+}
+
+void Learner::step(const Gradient& gradient, double rate) {
+  auto& [view, actor, critic, log_deviation] = networks_;
+  std::vector<float> parameters(actor.parameters().begin(), actor.parameters().end());
+  parameters.insert(parameters.end(), log_deviation.begin(), log_deviation.end());
+  parameters = actor_memory_.step(parameters, gradient.actor, rate, options_.max_gradient_norm);
+  const auto network_size = actor.parameters().size();
+  actor.set_parameters(std::span(parameters).first(network_size));
+  std::copy(parameters.begin() + static_cast<std::ptrdiff_t>(network_size), parameters.end(),
+            log_deviation.begin());
+  critic.set_parameters(
+      critic_memory_.step(critic.parameters(), gradient.critic, rate, options_.max_gradient_norm));
+}
+
+std::vector<float> Learner::save() const {
+  std::vector<float> all;
+  const auto put = [&](std::span<const float> values) {
+    all.insert(all.end(), values.begin(), values.end());
+  };
+  put(networks_.view.mean);
+  put(networks_.view.scale);
+  put(networks_.actor.parameters());
+  put(networks_.log_deviation);
+  put(actor_memory_.first);
+  put(actor_memory_.second);
+  put(networks_.critic.parameters());
+  put(critic_memory_.first);
+  put(critic_memory_.second);
+  put(std::vector{static_cast<float>(actor_memory_.steps)});
+  return all;
+}
+
+void Learner::restore(std::span<const float> saved) {
+  if (saved.size() != save().size())
+    throw DataFormatError("the checkpoint holds a network of another shape");
+  const auto take = [&](std::size_t count) {
+    const auto part = saved.first(count);
+    saved = saved.subspan(count);
+    return part;
+  };
+  const auto into = [&](std::vector<float>& values) {
+    std::ranges::copy(take(values.size()), values.begin());
+  };
+  into(networks_.view.mean);
+  into(networks_.view.scale);
+  networks_.actor.set_parameters(take(networks_.actor.parameters().size()));
+  into(networks_.log_deviation);
+  into(actor_memory_.first);
+  into(actor_memory_.second);
+  networks_.critic.set_parameters(take(networks_.critic.parameters().size()));
+  into(critic_memory_.first);
+  into(critic_memory_.second);
+  actor_memory_.steps = critic_memory_.steps = static_cast<std::int64_t>(take(1)[0]);
+}
+
+}  // namespace kindred::ppo

@@ -1,0 +1,67 @@
+// The gradient half of PPO: actor and critic move towards what paid, but not far.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kindred/core/random.h"
+#include "kindred/experts/ppo/experience.h"
+
+namespace kindred::ppo {
+
+/// Adam's memory for one vector of parameters.
+struct AdamMemory {
+  explicit AdamMemory(std::size_t parameters) : first(parameters), second(parameters) {}
+  /// One step against `gradient`, shortened to at most `max_norm`; returns the new parameters.
+  std::vector<float> step(std::span<const float> parameters, std::span<const float> gradient,
+                          double rate, double max_norm);
+
+  std::int64_t steps = 0;
+  std::vector<float> first, second;
+};
+
+/// Means over an update.
+struct UpdateStatistics {
+  double entropy = 0.0;          ///< Nats.
+  double divergence = 0.0;       ///< KL from the policy that acted.
+  double clipped = 0.0;          ///< Share of steps at the clip.
+  double value_error = 0.0;      ///< Squared, of scaled returns.
+  std::int64_t minibatches = 0;  ///< Fewer than planned where the divergence ended it.
+};
+
+class Learner {
+ public:
+  Learner(const EnvironmentSpec& spec, const PpoOptions& options);
+  ~Learner();
+
+  const Networks& networks() const { return networks_; }
+  InputView& view() { return networks_.view; }
+
+  /// Several passes over the experience in random order.
+  UpdateStatistics update(const Experience& experience, double learning_rate, double entropy,
+                          Random random);
+
+  /// Everything the next update depends on but the options, and back again.
+  std::vector<float> save() const;
+  void restore(std::span<const float> saved);
+
+ private:
+  struct Gradient;
+  /// Adds the gradient of a few rows.
+  void differentiate(const Experience& experience, std::span<const std::int64_t> rows,
+                     double entropy, float weight, Gradient& out) const;
+  void actor_loss(const Experience& experience, std::span<const std::int64_t> rows, double entropy,
+                  float weight, Gradient& out) const;
+  void critic_loss(const Experience& experience, std::span<const std::int64_t> rows, float weight,
+                   Gradient& out) const;
+  void step(const Gradient& gradient, double learning_rate);
+
+  PpoOptions options_;
+  Networks networks_;
+  AdamMemory actor_memory_, critic_memory_;  // the deviations lie behind the actor's parameters
+  std::vector<std::unique_ptr<Gradient>> gradients_;  // one per chunk of a minibatch
+};
+
+}  // namespace kindred::ppo

@@ -1,0 +1,231 @@
+#include "kindred/experts/recipes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "kindred/core/embedded.h"
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/experts/rollout.h"
+
+namespace kindred {
+
+/// The files of trained/, in the program.
+std::span<const EmbeddedFile> trained_policies();
+
+namespace {
+
+constexpr double kMediumShare = 0.4;        // of the expert's return, as D4RL's medium
+constexpr std::int64_t kCurvePoints = 200;  // kept of a training
+constexpr std::int64_t kEvaluated = 100;    // episodes
+
+std::vector<Recipe> extra() {
+  const PpoOptions ppo{.steps = 60'000'000,
+                       .lanes = 256,
+                       .lane_steps = 64,
+                       .epochs = 4,
+                       .minibatch = 2048,
+                       .hidden = 64,
+                       .learning_rate = 1e-3,
+                       .entropy = 0.01,
+                       .final_entropy = 0.001};
+  return {
+      {"extra",
+       "plus",
+       "Visits both special cells, then goes to the goal.",
+       {{"reward", "plus"}},
+       ppo},
+      {"extra",
+       "minus",
+       "Goes to the goal and keeps away from the special cells.",
+       {{"reward", "minus"}},
+       ppo},
+      {"extra",
+       "zero",
+       "Goes to the goal as if there were no special cells.",
+       {{"reward", "zero"}},
+       ppo},
+  };
+}
+
+std::vector<Recipe> path_following() {
+  const PpoOptions ppo{.steps = 10'000'000,
+                       .lanes = 64,
+                       .lane_steps = 100,
+                       .epochs = 10,
+                       .minibatch = 640,
+                       .learning_rate = 1e-3,
+                       .final_entropy = 0,
+                       .deviation = 0.5};
+  return {
+      {"path-following", "free", "Takes the shortest way to the goal.", {{"reward", "free"}}, ppo},
+      {"path-following",
+       "up-first",
+       "Goes up, then right, to the goal.",
+       {{"reward", "up-first"}},
+       ppo},
+      {"path-following",
+       "right-first",
+       "Goes right, then up, to the goal.",
+       {{"reward", "right-first"}},
+       ppo},
+  };
+}
+
+std::vector<Recipe> locomotion(std::string_view environment, PpoOptions ppo) {
+  return {{std::string(environment), "expert", "Moves forward, fully trained.",
+           nlohmann::json::object(), ppo, "medium"}};
+}
+
+/// One training, as it went.
+struct Course {
+  std::vector<CurvePoint> curve;
+  std::vector<std::shared_ptr<const NetworkPolicy>> snapshots;  // one per point, if wanted
+  double seconds = 0.0;
+};
+
+Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
+  const Stopwatch watch;
+  const auto every = std::max<std::int64_t>(1, training.options().updates() / kCurvePoints);
+  Course course;
+  while (!training.finished()) {
+    const auto point = training.update();
+    if (run.progress) run.progress(point, training.options());
+    if (training.updates() % every == 0 || training.finished()) {
+      course.curve.push_back(point);
+      if (!recipe.medium.empty())
+        course.snapshots.push_back(
+            training.policy(recipe.medium, "Moves forward, trained to less than half."));
+    }
+    if (!run.checkpoint.empty() && training.at_checkpoint()) training.save(run.checkpoint);
+  }
+  course.seconds = watch.seconds();
+  return course;
+}
+
+/// Mean return around point i, since a single update sees few episodes.
+double smoothed(const std::vector<CurvePoint>& curve, std::size_t i) {
+  const auto first = i < 2 ? 0 : i - 2, last = std::min(curve.size() - 1, i + 2);
+  double sum = 0.0;
+  for (auto j = first; j <= last; ++j) sum += curve[j].mean_return;
+  return sum / static_cast<double>(last - first + 1);
+}
+
+/// The first point at which training had reached the medium policy's share of its last return.
+std::size_t medium_point(const std::vector<CurvePoint>& curve) {
+  const double wanted = kMediumShare * smoothed(curve, curve.size() - 1);
+  for (std::size_t i = 0; i < curve.size(); ++i)
+    if (smoothed(curve, i) >= wanted) return i;
+  return curve.size() - 1;
+}
+
+nlohmann::ordered_json evaluate(const Environment& environment,
+                                std::shared_ptr<const NetworkPolicy> policy, std::int64_t seed) {
+  GenerateOptions options;
+  options.per_expert = kEvaluated;
+  options.seed = seed;
+  const auto data = rollout(environment, {std::move(policy)}, options);
+  const auto returns = episode_returns(data);
+  double sum = 0.0, squares = 0.0;
+  for (const double value : returns) sum += value, squares += value * value;
+  const double n = static_cast<double>(returns.size()), mean = sum / n;
+  return {{"episodes", kEvaluated},
+          {"mean_return", mean},
+          {"deviation", std::sqrt(std::max(0.0, squares / n - mean * mean))},
+          {"mean_length", static_cast<double>(data.steps()) / n}};
+}
+
+nlohmann::ordered_json describe(const Recipe& recipe, const Environment& environment,
+                                PpoOptions ppo, const Course& course, std::size_t point,
+                                std::shared_ptr<const NetworkPolicy> policy) {
+  nlohmann::ordered_json record = {
+      {"environment", recipe.environment}, {"expert", policy->name()},
+      {"summary", policy->summary()},      {"environment_options", environment.options()},
+      {"ppo", to_json(ppo.describe())},    {"trained_steps", course.curve[point].steps},
+      {"seconds", course.seconds}};
+  record["evaluation"] = evaluate(environment, policy, ppo.seed);
+  for (const auto& each : course.curve) record["curve"].push_back(to_json(each));
+  return record;
+}
+
+}  // namespace
+
+std::vector<Recipe> recipes(std::string_view environment) {
+  if (environment == "extra") return extra();
+  if (environment == "path-following") return path_following();
+  if (environment == "hopper" || environment == "halfcheetah" || environment == "walker2d" ||
+      environment == "ant")
+    return locomotion(environment, {.steps = 5'000'000, .lanes = 16, .lane_steps = 256});
+  return {};
+}
+
+std::vector<std::string> trained_names(std::string_view environment) {
+  std::vector<std::string> names;
+  for (const auto& recipe : recipes(environment)) {
+    if (!recipe.medium.empty()) names.push_back(recipe.medium);
+    names.push_back(recipe.expert);
+  }
+  return names;
+}
+
+std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
+                                 const TrainingRun& run) {
+  Ppo training(environment, recipe.ppo);
+  if (!run.checkpoint.empty() && std::filesystem::exists(run.checkpoint))
+    training.resume(run.checkpoint);
+  const auto course = follow(training, recipe, run);
+  std::vector<TrainedExpert> result;
+  const auto add = [&](std::size_t point, std::shared_ptr<const NetworkPolicy> policy) {
+    auto record = describe(recipe, environment, recipe.ppo, course, point, policy);
+    result.push_back({std::move(policy), std::move(record)});
+  };
+  if (!recipe.medium.empty()) {
+    const auto point = medium_point(course.curve);
+    add(point, course.snapshots[point]);
+  }
+  add(course.curve.size() - 1, training.policy(recipe.expert, recipe.summary));
+  return result;
+}
+
+std::string policy_file(std::string_view environment, std::string_view expert) {
+  return fmt::format("{}-{}.policy", environment, expert);
+}
+
+Policies load_experts(const Environment& environment, const std::filesystem::path& folder) {
+  const auto& spec = environment.spec();
+  const auto names = trained_names(spec.name);
+  if (names.empty())
+    throw InvalidArgument("the experts of environment '{}' are not trained", spec.name);
+  Policies experts;
+  for (const auto& name : names) {
+    const auto file = policy_file(spec.name, name);
+    std::string bytes;
+    if (!folder.empty()) {
+      bytes = read_text(folder / file);
+    } else {
+      const auto shipped = trained_policies();
+      const auto found = std::ranges::find(shipped, file, &EmbeddedFile::name);
+      if (found == shipped.end())
+        throw InvalidArgument(
+            "no trained experts of '{}' come with this program; make them with 'kindred experts "
+            "train {} -o DIR' and use them with --weights DIR",
+            spec.name, spec.name);
+      bytes = found->bytes;
+    }
+    auto policy = NetworkPolicy::from_bytes(bytes, "policy file '" + file + "'");
+    const auto view = InputView::of(spec);
+    if (policy->view().inputs() != view.inputs() || policy->view().kind != view.kind ||
+        policy->network().shape().outputs != spec.action_width ||
+        policy->is_discrete() != spec.is_discrete())
+      throw InvalidArgument(
+          "the trained experts of '{}' were made for other observations than these options give; "
+          "train your own with 'kindred experts train {} … -o DIR' and use them with --weights DIR",
+          spec.name, spec.name);
+    experts.push_back(std::move(policy));
+  }
+  return experts;
+}
+
+}  // namespace kindred

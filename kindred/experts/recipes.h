@@ -1,0 +1,62 @@
+// How the learned experts are made: for each, the reward it is trained on and PPO's options. The
+// results are shipped in trained/, each with a record of the command, the curve and what it can do.
+//
+// | environment    | experts |
+// |---|---|
+// | extra          | plus (visits both special cells), minus (avoids them), zero (ignores them) |
+// | path-following | up-first, right-first (each along its own polyline), free (straight) |
+// | hopper, halfcheetah, walker2d, ant | medium, expert: one training, early and at its end |
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kindred/envs/environment.h"
+#include "kindred/experts/network_policy.h"
+#include "kindred/experts/ppo/ppo.h"
+
+namespace kindred {
+
+struct Recipe {
+  std::string environment;
+  std::string expert;
+  std::string summary;                 ///< What the expert does, in one sentence.
+  nlohmann::json environment_options;  ///< What it is trained on, such as {"reward": "plus"}.
+  PpoOptions ppo;
+  std::string medium = {};  ///< Not empty: also keep an early policy, under this name.
+};
+
+/// In the order of the dataset's labels; empty when the environment's experts are not trained.
+std::vector<Recipe> recipes(std::string_view environment);
+
+/// The names of the environment's trained experts, in the order of the dataset's labels.
+std::vector<std::string> trained_names(std::string_view environment);
+
+struct TrainedExpert {
+  std::shared_ptr<const NetworkPolicy> policy;
+  nlohmann::ordered_json record;  ///< Options, curve, evaluation.
+};
+
+struct TrainingRun {
+  std::function<void(const CurvePoint&, const PpoOptions&)> progress;  ///< May be empty.
+  std::filesystem::path checkpoint;  ///< Where an interrupted training continues; may be empty.
+};
+
+/// Trains one expert; where the recipe asks for a medium policy that comes first. `environment` is
+/// the one the recipe's options describe.
+std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
+                                 const TrainingRun& run);
+
+/// The experts of an environment from a folder that `kindred experts train` wrote, or those that
+/// are part of the program when `folder` is empty. Throws InvalidArgument when one is missing or
+/// does not fit the environment.
+Policies load_experts(const Environment& environment, const std::filesystem::path& folder = {});
+
+/// "extra-plus.policy"
+std::string policy_file(std::string_view environment, std::string_view expert);
+
+}  // namespace kindred
