@@ -9,6 +9,8 @@
 #include "kindred/core/error.h"
 #include "kindred/envs/bandit.h"
 #include "kindred/envs/diagonal.h"
+#include "kindred/envs/extra.h"
+#include "kindred/envs/path_following.h"
 #include "kindred/envs/takeball.h"
 
 namespace kindred {
@@ -34,8 +36,8 @@ EnvironmentInfo info() {
 }  // namespace
 
 std::span<const EnvironmentInfo> environments() {
-  static const std::array all = {info<Diagonal>(), info<Takeball>(), info<TakeballPermuted>(),
-                                 info<Bandit>()};
+  static const std::array all = {info<Diagonal>(), info<Takeball>(),      info<TakeballPermuted>(),
+                                 info<Extra>(),    info<PathFollowing>(), info<Bandit>()};
   return all;
 }
 

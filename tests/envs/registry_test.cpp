@@ -20,7 +20,8 @@ std::string message_of(const std::function<void()>& action) {
 TEST(Registry, ListsEveryEnvironmentOnce) {
   std::vector<std::string> names;
   for (const auto& info : environments()) names.push_back(info.name);
-  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "bandit"));
+  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "extra",
+                                          "path-following", "bandit"));
 }
 
 TEST(Registry, EnvironmentsAreWhatTheirEntrySays) {
