@@ -13,7 +13,8 @@ EnvironmentSpec spec_of(const BanditOptions& options) {
           .action_width = Bandit::kActions,
           .action_names = {"first", "second"},
           .horizon = options.horizon,
-          .states = Bandit::kStates};
+          .states = Bandit::kStates,
+          .binary_observations = true};
 }
 
 }  // namespace

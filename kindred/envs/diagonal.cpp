@@ -24,7 +24,8 @@ EnvironmentSpec spec_of(const DiagonalOptions& options) {
           .action_width = kMoves,
           .action_names = move_names(),
           .horizon = options.horizon,
-          .states = Grid(options.size).free_cells()};
+          .states = Grid(options.size).free_cells(),
+          .binary_observations = true};
 }
 
 }  // namespace

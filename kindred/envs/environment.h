@@ -39,6 +39,7 @@ struct EnvironmentSpec {
   std::int64_t horizon = 0;               ///< Steps after which an episode is cut off.
   std::int64_t states = 0;  ///< How many different observations there are; 0: too many to number.
   std::optional<ReturnRange> reference_returns = std::nullopt;  ///< Where D4RL names them.
+  bool binary_observations = false;  ///< Every number is 0 or 1: datasets store them as bytes.
 
   std::int64_t observation_dim() const;
   bool is_discrete() const { return action_kind == ActionKind::kDiscrete; }

@@ -11,9 +11,7 @@ bool Grid::is_wall(Cell cell) const {
 }
 
 Cell Grid::after(Cell cell, Move move) const {
-  constexpr Cell kSteps[kMoves] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}, {0, 0}};
-  const Cell step = kSteps[static_cast<int>(move)];
-  const Cell target = {cell.row + step.row, cell.column + step.column};
+  const Cell target = neighbour(cell, move);
   return is_wall(target) ? cell : target;
 }
 
@@ -32,14 +30,11 @@ GridPicture::GridPicture(const Grid& grid, int planes, std::span<float> out)
       if (grid.is_wall({row, column})) mark({row, column}, 0);
 }
 
-void GridPicture::mark(Cell cell, int plane) {
-  out_[static_cast<std::size_t>((cell.row * size_ + cell.column) * planes_ + plane)] = 1.0f;
-}
-
 OptionTable describe_grid(std::int64_t& size, std::int64_t smallest_size, double& slip,
                           std::int64_t& horizon) {
   return {
-      integer("size", size, smallest_size, 33, "Rows and columns, the ring of walls included."),
+      integer("size", size, smallest_size, kLargestGrid,
+              "Rows and columns, the ring of walls included."),
       real("slip", slip, 0.0, 1.0, "Probability that a random move replaces the chosen one."),
       integer("horizon", horizon, 1, 1'000'000, "Steps after which an episode is cut off."),
   };

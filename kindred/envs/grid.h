@@ -23,6 +23,22 @@ enum class Move : std::int32_t { kUp, kDown, kLeft, kRight, kStay };
 inline constexpr std::int32_t kMoves = 5;
 std::vector<std::string> move_names();
 
+/// The cell one move away, walls or not.
+constexpr Cell neighbour(Cell cell, Move move) {
+  constexpr Cell kSteps[kMoves] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}, {0, 0}};
+  const Cell step = kSteps[static_cast<int>(move)];
+  return {cell.row + step.row, cell.column + step.column};
+}
+
+/// The move the environment executes: with probability `slip` one of the five at random, the chosen
+/// one included.
+inline Move executed(std::int32_t chosen, double slip, Random& random) {
+  if (random.uniform() < slip) chosen = static_cast<std::int32_t>(random.below(kMoves));
+  return static_cast<Move>(chosen);
+}
+
+inline constexpr int kLargestGrid = 33;  ///< Rows and columns a map can have.
+
 /// A square map of size x size cells whose outermost ring is wall. Free cells have rows and columns
 /// 1..last() and are numbered row by row.
 class Grid {
@@ -43,8 +59,7 @@ class Grid {
   int size_;
 };
 
-/// Deterministic moves, tabulated once, of which the environment ignores a share: with probability
-/// `slip` it executes one of the five moves at random, the chosen one included.
+/// Deterministic moves, tabulated once, of which the environment ignores a share.
 class SlipperyMoves {
  public:
   using Rule = std::function<std::int32_t(std::int32_t state, Move move)>;
@@ -52,8 +67,8 @@ class SlipperyMoves {
   SlipperyMoves(std::int64_t states, double slip, const Rule& rule);
 
   std::int32_t next(std::int32_t state, std::int32_t action, Random& random) const {
-    if (random.uniform() < slip_) action = static_cast<std::int32_t>(random.below(kMoves));
-    return table_[static_cast<std::size_t>(state * kMoves + action)];
+    const auto move = static_cast<std::int32_t>(executed(action, slip_, random));
+    return table_[static_cast<std::size_t>(state * kMoves + move)];
   }
 
  private:
@@ -66,7 +81,12 @@ class SlipperyMoves {
 class GridPicture {
  public:
   GridPicture(const Grid& grid, int planes, std::span<float> out);
-  void mark(Cell cell, int plane);
+  void mark(Cell cell, int plane) { out_[index(size_, planes_, cell, plane)] = 1.0f; }
+
+  /// Which number of such an observation is that of a cell in a plane.
+  static std::size_t index(int size, int planes, Cell cell, int plane) {
+    return static_cast<std::size_t>((cell.row * size + cell.column) * planes + plane);
+  }
 
  private:
   int size_;

@@ -8,7 +8,9 @@
 #include "kindred/core/error.h"
 #include "kindred/envs/bandit.h"
 #include "kindred/envs/diagonal.h"
+#include "kindred/envs/extra.h"
 #include "kindred/envs/mujoco/locomotion.h"
+#include "kindred/envs/path_following.h"
 #include "kindred/envs/takeball.h"
 
 namespace kindred {
@@ -43,7 +45,8 @@ class OptionsOfTask final : public EnvironmentOptions {
 };
 
 std::vector<EnvironmentInfo> list_environments() {
-  std::vector all = {info<Diagonal>(), info<Takeball>(), info<TakeballPermuted>(), info<Bandit>()};
+  std::vector all = {info<Diagonal>(), info<Takeball>(),      info<TakeballPermuted>(),
+                     info<Extra>(),    info<PathFollowing>(), info<Bandit>()};
   for (const auto& task : locomotion_tasks())
     all.push_back({task.name, task.summary,
                    [&task] { return std::make_unique<OptionsOfTask>(task); }, has_mujoco()});

@@ -38,7 +38,8 @@ EnvironmentSpec spec_of(const char* name, const char* summary, const TakeballOpt
           .action_width = kMoves,
           .action_names = move_names(),
           .horizon = options.horizon,
-          .states = Grid(options.size).free_cells() * phases};
+          .states = Grid(options.size).free_cells() * phases,
+          .binary_observations = true};
 }
 
 }  // namespace

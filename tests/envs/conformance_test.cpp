@@ -42,6 +42,11 @@ std::vector<Subject> subjects() {
   variant("large random", "diagonal", {{"size", 12}, {"start-size", 9}, {"slip", 1.0}});
   variant("small", "takeball", {{"size", 6}, {"start-columns", 1}});
   variant("long", "takeball-permuted", {{"size", 11}, {"slip", 0.9}, {"horizon", 200}});
+  variant("reference", "extra", {{"size", 7}, {"one-plane", true}, {"cells-stay", true}});
+  variant("large crowded", "extra",
+          {{"size", 12}, {"obstacles", 33}, {"reward", "minus"}, {"distance", "literal"}});
+  variant("long firm", "path-following",
+          {{"horizon", 256}, {"noise", 0.0}, {"reward", "up-first"}});
   variant("long uneven", "bandit", {{"horizon", 8}, {"first-state-share", 0.2}});
   all.push_back({"drift", [] { return std::make_unique<Drift>(); }});
   return all;
@@ -77,6 +82,13 @@ TEST_P(Conformance, ObservationsAndRewardsAreFinite) {
     }
     for (const float value : episode.last.observation) ASSERT_TRUE(std::isfinite(value));
   }
+}
+
+TEST_P(Conformance, BinaryObservationsAreZerosAndOnes) {
+  if (!spec_.binary_observations) return;
+  for (const auto& episode : play(*environment_, 1, 0, 40))
+    for (const auto& step : episode.steps)
+      for (const float value : step.observation) ASSERT_TRUE(value == 0.0f || value == 1.0f);
 }
 
 TEST_P(Conformance, EpisodesEndOnceAndByTheHorizon) {

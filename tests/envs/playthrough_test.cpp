@@ -3,6 +3,7 @@
 // numbers whose last digits differ between machines. After an intended change, run with
 // KINDRED_REGENERATE=1 and read the difference.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,8 +22,13 @@ constexpr const char* kEndingNames[] = {"", "  terminal", "  timeout"};
 std::string changes(const std::vector<float>& before, const std::vector<float>& now) {
   std::string text;
   for (std::size_t i = 0; i < now.size(); ++i)
-    if (now[i] != (before.empty() ? 0.0f : before[i])) text += fmt::format(" {}:{}", i, now[i]);
+    if (now[i] != (before.empty() ? 0.0f : before[i])) text += fmt::format(" {}:{:.5g}", i, now[i]);
   return text;
+}
+
+std::string action_text(const EnvironmentSpec& spec, const std::vector<float>& action) {
+  if (spec.is_discrete()) return spec.action_names[static_cast<std::size_t>(action[0])];
+  return fmt::format("{:.5g}", fmt::join(action, " "));
 }
 
 std::string playthrough(const Environment& environment) {
@@ -36,10 +42,9 @@ std::string playthrough(const Environment& environment) {
     text += fmt::format("\nepisode {}\n", number++);
     std::vector<float> before;
     for (const auto& step : episode.steps) {
-      const auto& action = spec.action_names[static_cast<std::size_t>(step.action[0])];
       text += fmt::format("state {} see{}\n  {} reward {}{}\n", step.state,
-                          changes(before, step.observation), action, step.reward,
-                          kEndingNames[static_cast<int>(step.ending)]);
+                          changes(before, step.observation), action_text(spec, step.action),
+                          step.reward, kEndingNames[static_cast<int>(step.ending)]);
       before = step.observation;
     }
     text += fmt::format("state {} see{}\n", episode.last.state,

@@ -21,8 +21,9 @@ std::string message_of(const std::function<void()>& action) {
 TEST(Registry, ListsEveryEnvironmentOnce) {
   std::vector<std::string> names;
   for (const auto& info : environments()) names.push_back(info.name);
-  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "bandit",
-                                          "hopper", "halfcheetah", "walker2d", "ant"));
+  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "extra",
+                                          "path-following", "bandit", "hopper", "halfcheetah",
+                                          "walker2d", "ant"));
 }
 
 TEST(Registry, EnvironmentsAreWhatTheirEntrySays) {
