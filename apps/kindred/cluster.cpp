@@ -24,17 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string quoted(const std::string& argument) {
-  const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
-  return plain && !argument.empty() ? argument : "'" + argument + "'";
-}
-
-std::string command_line(const std::vector<std::string>& arguments) {
-  std::string line = "kindred";
-  for (const auto& argument : arguments) line += " " + quoted(argument);
-  return line;
-}
-
 struct ClusterCommand {
   std::vector<std::string> arguments;
   std::string positional;

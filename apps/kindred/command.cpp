@@ -10,6 +10,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/envs/registry.h"
 
 namespace kindred::app {
 namespace {
@@ -65,6 +66,11 @@ std::vector<std::pair<std::string, std::string>> read_config(const std::string& 
     throw InvalidArgument("'{}' cannot be read as a config file: {}", path, error.what());
   }
   return values;
+}
+
+std::string quoted(const std::string& argument) {
+  const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
+  return plain && !argument.empty() ? argument : "'" + argument + "'";
 }
 
 }  // namespace
@@ -162,6 +168,19 @@ std::string grouped(std::int64_t number) {
 
 std::string rounded(const std::optional<double>& number) {
   return number ? fmt::format("{:.4g}", *number) : "-";
+}
+
+std::string command_line(const std::vector<std::string>& arguments) {
+  std::string line = "kindred";
+  for (const auto& argument : arguments) line += " " + quoted(argument);
+  return line;
+}
+
+std::string named_environment(const std::vector<std::string>& arguments) {
+  for (const auto& argument : arguments)
+    for (const auto& info : environments())
+      if (argument == info.name) return info.name;
+  return "";
 }
 
 }  // namespace kindred::app

@@ -65,8 +65,14 @@ std::string grouped(std::int64_t number);
 /// Rounded for people: 4 significant digits; "-" when there is none.
 std::string rounded(const std::optional<double>& number);
 
+/// The command as typed, quoted where a shell needs it.
+std::string command_line(const std::vector<std::string>& arguments);
+/// The environment named on the command line, or nothing: its own options become flags.
+std::string named_environment(const std::vector<std::string>& arguments);
+
 /// Each command adds itself; its callback runs it.
 void add_generate(CLI::App& app, const std::vector<std::string>& arguments);
+void add_experts(CLI::App& app, const std::vector<std::string>& arguments);
 void add_info(CLI::App& app);
 void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
 void add_assign(CLI::App& app);

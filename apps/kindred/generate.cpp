@@ -62,14 +62,6 @@ struct GenerateCommand {
   }
 };
 
-/// The environment named on the command line: its own options become flags.
-std::string named_environment(const std::vector<std::string>& arguments) {
-  for (const auto& argument : arguments)
-    for (const auto& info : environments())
-      if (argument == info.name) return info.name;
-  return "";
-}
-
 }  // namespace
 
 void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {

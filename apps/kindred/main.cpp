@@ -34,6 +34,7 @@ int run(const std::vector<std::string>& arguments) {
   add_score(app);
   add_methods(app);
   add_envs(app);
+  add_experts(app, arguments);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {

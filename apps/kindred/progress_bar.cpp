@@ -98,7 +98,12 @@ void ProgressBar::show(const Progress& progress) {
     const auto width = terminal_width();
     if (line.size() + 10 < width) line += sizes_within(last_.sizes, width - line.size());
   }
-  fmt::print(stderr, "\r{}\033[K", line);
+  show_line(line);
+}
+
+void ProgressBar::show_line(const std::string& line) {
+  if (!terminal_) return;
+  fmt::print(stderr, "\r{}\033[K", line.substr(0, terminal_width() - 1));
   std::fflush(stderr);
 }
 

@@ -18,6 +18,8 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const Progress& progress);
+  /// One line of any content, on a terminal only.
+  void show_line(const std::string& line);
 
  private:
   void clear();

@@ -1,6 +1,7 @@
 #include "kindred/experts/experts.h"
 
 #include "kindred/core/error.h"
+#include "kindred/experts/recipes.h"
 
 namespace kindred {
 
@@ -11,6 +12,7 @@ Policies make_experts(const Environment& environment) {
     return takeball_experts(*takeball);
   if (const auto* bandit = dynamic_cast<const Bandit*>(&environment))
     return bandit_experts(*bandit);
+  if (!recipes(environment.spec().name).empty()) return load_experts(environment);
   throw InvalidArgument("environment '{}' has no experts", environment.spec().name);
 }
 

@@ -8,6 +8,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/core/stopwatch.h"
+#include "kindred/data/array_file.h"
 #include "kindred/experts/rollout.h"
 
 namespace kindred {
@@ -55,10 +56,10 @@ std::vector<Recipe> path_following() {
                        .lanes = 64,
                        .lane_steps = 100,
                        .epochs = 10,
-                       .minibatch = 640,
+                       .minibatch = 1600,
                        .learning_rate = 1e-3,
-                       .final_entropy = 0,
-                       .deviation = 0.5};
+                       .deviation = 0.5,
+                       .memory = 5};
   return {
       {"path-following", "free", "Takes the shortest way to the goal.", {{"reward", "free"}}, ppo},
       {"path-following",
@@ -86,10 +87,52 @@ struct Course {
   double seconds = 0.0;
 };
 
+/// What a checkpoint keeps beside the training itself.
+std::filesystem::path course_file(const TrainingRun& run) {
+  return std::filesystem::path(run.checkpoint).replace_extension(".course.h5");
+}
+
+void save(const Course& course, const std::filesystem::path& path) {
+  ArrayFileWriter file(path);
+  nlohmann::ordered_json curve = nlohmann::ordered_json::array();
+  for (const auto& point : course.curve) curve.push_back(to_json(point));
+  file.write_text("curve", curve.dump());
+  file.write("seconds", std::vector<double>{course.seconds});
+  for (std::size_t i = 0; i < course.snapshots.size(); ++i) {
+    const auto bytes = course.snapshots[i]->to_bytes();
+    file.write("snapshots/" + std::to_string(i),
+               std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  }
+  file.close();
+}
+
+/// The course up to `steps`: it may have been saved a moment later than the training.
+Course load_course(const std::filesystem::path& path, std::int64_t steps) {
+  const ArrayFileReader file(path);
+  Course course;
+  course.seconds = file.read<double>("seconds").values.at(0);
+  for (const auto& entry : nlohmann::json::parse(file.read_text("curve"))) {
+    const auto name = "snapshots/" + std::to_string(course.curve.size());
+    const auto point = curve_point(entry);
+    if (point.steps > steps) break;
+    course.curve.push_back(point);
+    if (!file.contains(name)) continue;
+    const auto bytes = file.read<std::uint8_t>(name).values;
+    course.snapshots.push_back(NetworkPolicy::from_bytes(
+        {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string()));
+  }
+  return course;
+}
+
 Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
+  Course course;
+  if (!run.checkpoint.empty() && std::filesystem::exists(run.checkpoint)) {
+    training.resume(run.checkpoint);
+    course = load_course(course_file(run), training.steps());
+  }
+  const double seconds_before = course.seconds;
   const Stopwatch watch;
   const auto every = std::max<std::int64_t>(1, training.options().updates() / kCurvePoints);
-  Course course;
   while (!training.finished()) {
     const auto point = training.update();
     if (run.progress) run.progress(point, training.options());
@@ -99,9 +142,12 @@ Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
         course.snapshots.push_back(
             training.policy(recipe.medium, "Moves forward, trained to less than half."));
     }
-    if (!run.checkpoint.empty() && training.at_checkpoint()) training.save(run.checkpoint);
+    course.seconds = seconds_before + watch.seconds();
+    if (!run.checkpoint.empty() && training.at_checkpoint()) {
+      save(course, course_file(run));
+      training.save(run.checkpoint);
+    }
   }
-  course.seconds = watch.seconds();
   return course;
 }
 
@@ -173,8 +219,6 @@ std::vector<std::string> trained_names(std::string_view environment) {
 std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
                                  const TrainingRun& run) {
   Ppo training(environment, recipe.ppo);
-  if (!run.checkpoint.empty() && std::filesystem::exists(run.checkpoint))
-    training.resume(run.checkpoint);
   const auto course = follow(training, recipe, run);
   std::vector<TrainedExpert> result;
   const auto add = [&](std::size_t point, std::shared_ptr<const NetworkPolicy> policy) {

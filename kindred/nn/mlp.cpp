@@ -26,7 +26,7 @@ Mlp::Mlp(MlpShape shape) : shape_(std::move(shape)) {
   std::int64_t inputs = shape_.inputs, offset = 0, transposed = 0;
   auto widths = shape_.hidden;
   widths.push_back(shape_.outputs);
-  for (const auto outputs : widths) {
+  for (const auto& outputs : widths) {
     const auto width = padded(outputs);
     if (&outputs != &widths.back() && (outputs < 1 || outputs != width))
       throw InvalidArgument("a hidden layer has {} units; multiples of {} are possible", outputs,

@@ -19,11 +19,12 @@ float log_probability(std::span<const float> distribution, std::int32_t action) 
 }  // namespace
 
 void RunningStatistics::add(std::span<const double> row) {
-  count_ += 1.0;
+  const double keep = count_ < memory_ ? 1.0 : 1.0 - 1.0 / memory_;
+  count_ = count_ * keep + 1.0;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const double before = row[i] - mean_[i];
     mean_[i] += before / count_;
-    squares_[i] += before * (row[i] - mean_[i]);
+    squares_[i] = squares_[i] * keep + before * (row[i] - mean_[i]);
   }
 }
 
@@ -232,7 +233,7 @@ void estimate_advantages(const PpoOptions& options, float reward_scale, Experien
     e.returns[row] = following + e.values[row];
   }
 
-  RunningStatistics spread;
+  RunningStatistics spread(1, static_cast<double>(rows));
   for (const float advantage : e.advantages) {
     const double value = static_cast<double>(advantage);
     spread.add(std::span(&value, 1));

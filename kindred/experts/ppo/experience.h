@@ -39,13 +39,14 @@ struct Experience {
   std::int64_t rows() const { return static_cast<std::int64_t>(rewards.size()); }
 };
 
-/// Mean and variance of everything seen so far, each column by itself.
+/// Mean and deviation of the rows seen so far, each column by itself. Beyond `memory` rows the old
+/// ones fade: what an untrained policy does can be far from what is seen later.
 class RunningStatistics {
  public:
-  explicit RunningStatistics(std::size_t columns = 1) : mean_(columns), squares_(columns) {}
+  explicit RunningStatistics(std::size_t columns, double memory)
+      : memory_(memory), mean_(columns), squares_(columns) {}
 
   void add(std::span<const double> row);
-  double count() const { return count_; }
   double mean(std::size_t column = 0) const { return mean_[column]; }
   double deviation(std::size_t column = 0) const;
 
@@ -54,6 +55,7 @@ class RunningStatistics {
   void restore(std::span<const double> saved);
 
  private:
+  double memory_;
   double count_ = 0.0;
   std::vector<double> mean_, squares_;  // squares: sum of squared distances from the mean
 };

@@ -38,11 +38,18 @@ nlohmann::ordered_json to_json(const CurvePoint& point) {
           {"value_error", point.value_error}};
 }
 
+CurvePoint curve_point(const nlohmann::json& json) {
+  return {json.at("steps"),   json.at("episodes"),   json.at("return"),     json.at("length"),
+          json.at("entropy"), json.at("divergence"), json.at("value_error")};
+}
+
 struct Ppo::Parts {
   Parts(const Environment& environment, const PpoOptions& options)
       : collector(environment, options),
         learner(environment.spec(), options),
-        observed(learner.networks().view.mean.size()),
+        observed(learner.networks().view.mean.size(),
+                 options.memory * static_cast<double>(options.batch())),
+        returns(1, options.memory * static_cast<double>(options.batch())),
         discounted(static_cast<std::size_t>(options.lanes), 0.0) {}
 
   ppo::Collector collector;

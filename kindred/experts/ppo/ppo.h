@@ -32,6 +32,7 @@ struct CurvePoint {
 };
 
 nlohmann::ordered_json to_json(const CurvePoint& point);
+CurvePoint curve_point(const nlohmann::json& json);
 
 class Ppo {
  public:
@@ -42,6 +43,7 @@ class Ppo {
   const PpoOptions& options() const { return options_; }
   bool finished() const { return updates_ >= options_.updates(); }
   std::int64_t updates() const { return updates_; }
+  std::int64_t steps() const { return last_.steps; }
 
   /// Acts, learns, and tells how it went.
   CurvePoint update();

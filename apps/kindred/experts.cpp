@@ -1,0 +1,164 @@
+// kindred experts: the policies behind generated datasets, and how the learned ones are trained.
+#include "kindred/experts/experts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/core/version.h"
+#include "kindred/envs/registry.h"
+#include "kindred/experts/recipes.h"
+#include "progress_bar.h"
+
+namespace kindred::app {
+namespace {
+
+void add_list(CLI::App& experts) {
+  auto* command = experts.add_subcommand("list", "List the experts of every environment");
+  const auto common = std::make_shared<Common>();
+  common->add_json(*command);
+  command->callback([common] {
+    Json json = Json::array();
+    for (const auto& info : environments()) {
+      Policies policies;
+      try {
+        policies = make_experts(*info.make_options()->make());
+      } catch (const InvalidArgument& reason) {
+        say(fmt::format("{}: {}", info.name, reason.what()));
+        continue;
+      }
+      for (const auto& policy : policies) {
+        if (!common->json)
+          fmt::print("{:<18} {:<14} {}\n", info.name, policy->name(), policy->summary());
+        json.push_back({{"environment", info.name},
+                        {"expert", policy->name()},
+                        {"summary", policy->summary()}});
+      }
+    }
+    emit(*common, {{"experts", json}});
+  });
+}
+
+struct TrainCommand {
+  std::string environment;
+  std::string expert;
+  std::string output = "experts";
+  std::string typed;  ///< The command line, for the record.
+  std::int64_t threads = 0;
+  Common common;
+  PpoOptions ppo;
+  std::unique_ptr<EnvironmentOptions> options;
+  Flags flags;
+
+  OptionTable describe() {
+    return {text("expert", expert, "Train this expert only."),
+            integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
+  }
+
+  void run() {
+    find_environment(environment);
+    flags.apply();
+    const auto chosen = chosen_recipes();
+    ppo.threads = static_cast<int>(threads);
+    std::filesystem::create_directories(output);
+    Json json = Json::array();
+    for (auto recipe : chosen) {
+      recipe.ppo = ppo;
+      for (const auto& trained : train_one(recipe)) json.push_back(write(trained));
+    }
+    emit(common, {{"trained", json}});
+  }
+
+ private:
+  std::vector<Recipe> chosen_recipes() const {
+    auto all = recipes(environment);
+    if (all.empty())
+      throw InvalidArgument("the experts of '{}' follow rules and need no training", environment);
+    if (expert.empty()) return all;
+    std::vector<std::string> names;
+    for (const auto& recipe : all) names.push_back(recipe.expert);
+    std::erase_if(all, [&](const Recipe& recipe) { return recipe.expert != expert; });
+    if (all.empty())
+      throw InvalidArgument("'{}' has no training of an expert '{}'; there are {}", environment,
+                            expert, fmt::join(names, ", "));
+    return all;
+  }
+
+  std::vector<TrainedExpert> train_one(const Recipe& recipe) {
+    from_json(options->describe(), recipe.environment_options, "recipe");
+    const auto made = options->make();
+    ProgressBar bar;
+    const Stopwatch watch;
+    TrainingRun run;
+    run.checkpoint = std::filesystem::path(output) / (environment + "-" + recipe.expert + ".h5");
+    run.progress = [&](const CurvePoint& point, const PpoOptions& o) {
+      bar.show_line(fmt::format("{}: {:.1f} of {:.1f} million steps, return {:.1f}, {:.0f} s",
+                                recipe.expert, static_cast<double>(point.steps) / 1e6,
+                                static_cast<double>(o.steps) / 1e6, point.mean_return,
+                                watch.seconds()));
+    };
+    return train(recipe, *made, run);
+  }
+
+  Json write(const TrainedExpert& trained) const {
+    const auto name = policy_file(environment, trained.policy->name());
+    const auto path = std::filesystem::path(output) / name;
+    Json record = {{"version", kVersion}, {"command", typed}};
+    record.update(trained.record);
+    write_text(path, trained.policy->to_bytes());
+    write_text(std::filesystem::path(path).replace_extension(".json"), record.dump(1) + "\n");
+    tell(
+        trained.policy->name(),
+        fmt::format("return {:.1f} ± {:.1f}, {}", record["evaluation"]["mean_return"].get<double>(),
+                    record["evaluation"]["deviation"].get<double>(), path.string()));
+    return {{"expert", trained.policy->name()},
+            {"file", path.string()},
+            {"evaluation", record["evaluation"]}};
+  }
+};
+
+void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
+  auto* command = experts.add_subcommand("train", "Train an environment's experts with PPO");
+  command->footer(
+      "Examples:\n"
+      "  kindred experts train extra -o my-experts\n"
+      "  kindred experts train hopper --steps 2000000 --seed 3 -o my-experts\n"
+      "  kindred generate extra --weights my-experts -o extra.h5\n"
+      "A training that was interrupted continues from its last checkpoint.");
+  const auto state = std::make_shared<TrainCommand>();
+  state->typed = command_line(arguments);
+  command->add_option("ENV", state->environment, "The environment")->required();
+  command->add_option("-o,--output", state->output, "The folder for policies and records")
+      ->type_name("DIR")
+      ->capture_default_str();
+  state->common.add_json(*command);
+  state->flags.add(*command, state->describe(), "Run");
+  if (const auto name = named_environment(arguments); !name.empty()) {
+    if (const auto all = recipes(name); !all.empty()) state->ppo = all.front().ppo;
+    state->options = find_environment(name).make_options();
+    auto table = state->options->describe();
+    std::erase_if(table, [](const Option& option) { return option.name == "reward"; });
+    state->flags.add(*command, table, "Environment " + name);
+  }
+  state->flags.add(*command, state->ppo.describe(), "PPO");
+  state->flags.add_uniform(*command);
+  state->flags.add_config(*command);
+  command->callback([state] { state->run(); });
+}
+
+}  // namespace
+
+void add_experts(CLI::App& app, const std::vector<std::string>& arguments) {
+  auto* experts = app.add_subcommand("experts", "List or train the policies behind datasets");
+  experts->require_subcommand(1);
+  add_list(*experts);
+  add_train(*experts, arguments);
+}
+
+}  // namespace kindred::app
