@@ -32,10 +32,7 @@ class MujocoLanes final : public LocomotionLanes {
         sees_contact_forces_(options.contact_forces),
         observation_dim_(static_cast<std::size_t>(spec.observation_dim())),
         model_(model) {
-    for (std::int64_t lane = 0; lane < count; ++lane) {
-      lanes_.emplace_back(mj_makeData(&model));
-      if (!lanes_.back()) throw std::bad_alloc();
-    }
+    for (std::int64_t lane = 0; lane < count; ++lane) lanes_.emplace_back(mj_makeData(&model));
   }
 
   void observe(LaneList lanes, std::span<float> out) const override {
@@ -59,10 +56,12 @@ class MujocoLanes final : public LocomotionLanes {
   }
 
   double energy(std::int32_t lane) const override {
-    auto& body = data(lane);
-    mj_energyPos(&model_, &body);
-    mj_energyVel(&model_, &body);
-    return body.energy[0] + body.energy[1];
+    // Copies: lanes are stepped without energies, which take time, and between states.
+    const ModelPtr model(mj_copyModel(nullptr, &model_));
+    model->opt.enableflags |= mjENBL_ENERGY;
+    const DataPtr body(mj_copyData(nullptr, model.get(), &data(lane)));
+    mj_forward(model.get(), body.get());
+    return body->energy[0] + body->energy[1];
   }
 
  protected:

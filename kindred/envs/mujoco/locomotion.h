@@ -32,12 +32,12 @@ struct BodyState {
 struct LocomotionTask {
   const char* name;
   const char* summary;
-  int frame_skip;           ///< Simulation steps per step of the environment.
-  std::size_t unseen;       ///< Leading positions that are not observed.
-  double seen_speed;        ///< Velocities are observed cut to ± this.
-  double control_cost;      ///< Paid per unit of squared action.
-  double alive_reward;      ///< Per step, the one that ends the episode included.
-  bool follows_torso;       ///< Progress is the torso's, which lags by one simulation step.
+  int frame_skip;       ///< Simulation steps per step of the environment.
+  std::size_t unseen;   ///< Leading positions that are not observed.
+  double seen_speed;    ///< Velocities are observed cut to ± this.
+  double control_cost;  ///< Paid per unit of squared action.
+  double alive_reward;  ///< Per step, the one that ends the episode included.
+  bool follows_torso;   ///< Progress is where MuJoCo last saw the torso, just before a step ended.
   bool has_contact_forces;  ///< The option `contact-forces` exists.
   double start_noise;       ///< Scale of the noise added to position and velocity at the start.
   bool normal_start_speed;  ///< The velocities' noise is normal, not uniform.
