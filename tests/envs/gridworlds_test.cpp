@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -11,40 +9,11 @@
 #include "kindred/envs/diagonal.h"
 #include "kindred/envs/registry.h"
 #include "kindred/envs/takeball.h"
+#include "tests/envs/grid_checks.h"
 #include "tests/envs/playing.h"
 
 namespace kindred {
 namespace {
-
-constexpr std::array kAllMoves = {Move::kUp, Move::kDown, Move::kLeft, Move::kRight, Move::kStay};
-
-std::int32_t number(Move move) { return static_cast<std::int32_t>(move); }
-
-/// Whether `successes` of `trials` is within five standard deviations of probability p.
-testing::AssertionResult plausible(std::int64_t successes, std::int64_t trials, double p) {
-  const double expected = static_cast<double>(trials) * p;
-  const double bound = 5.0 * std::sqrt(expected * (1.0 - p)) + 1e-9;
-  if (std::abs(static_cast<double>(successes) - expected) <= bound)
-    return testing::AssertionSuccess();
-  return testing::AssertionFailure()
-         << successes << " of " << trials << ", expected " << expected << " give or take " << bound;
-}
-
-/// The cells marked in one plane of an observation.
-std::vector<Cell> marked(const EnvironmentSpec& spec, std::span<const float> observation,
-                         std::int64_t plane) {
-  std::vector<Cell> cells;
-  const auto size = spec.observation_shape.at(0), planes = spec.observation_shape.at(2);
-  for (std::int64_t row = 0; row < size; ++row)
-    for (std::int64_t column = 0; column < size; ++column)
-      if (observation[static_cast<std::size_t>((row * size + column) * planes + plane)] == 1.0f)
-        cells.push_back({static_cast<int>(row), static_cast<int>(column)});
-  return cells;
-}
-
-Cell agent_in(const EnvironmentSpec& spec, std::span<const float> observation) {
-  return marked(spec, observation, 1).at(0);
-}
 
 std::vector<float> picture(const Environment& environment, std::int32_t state) {
   std::vector<float> observation(static_cast<std::size_t>(environment.spec().observation_dim()));
