@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/envs/registry.h"
+#include "kindred/experts/experts.h"
 
 namespace kindred::app {
 namespace {
@@ -177,9 +179,11 @@ std::string command_line(const std::vector<std::string>& arguments) {
 }
 
 std::string named_environment(const std::vector<std::string>& arguments) {
-  for (const auto& argument : arguments)
-    for (const auto& info : environments())
-      if (argument == info.name) return info.name;
+  for (const auto& argument : arguments) {
+    const auto name = parse_dataset_name(argument).environment;
+    if (std::ranges::any_of(environments(), [&](const auto& info) { return info.name == name; }))
+      return name;
+  }
   return "";
 }
 

@@ -8,6 +8,8 @@
 #include "kindred/core/resources.h"
 #include "kindred/data/formats.h"
 #include "kindred/envs/registry.h"
+#include "kindred/experts/experts.h"
+#include "kindred/experts/recipes.h"
 #include "kindred/experts/rollout.h"
 
 namespace kindred::app {
@@ -17,6 +19,8 @@ struct GenerateCommand {
   std::string environment;
   std::string output;
   std::string format = "kindred";
+  std::string experts;
+  std::string weights;
   std::int64_t threads = 0;
   Common common;
   GenerateOptions generate;
@@ -24,19 +28,26 @@ struct GenerateCommand {
   Flags flags;
 
   OptionTable describe() {
-    return {text("format", format, "Format of the file: kindred, d4rl, minari, robomimic or npz."),
+    return {text("experts", experts, "Which experts, as in 'medium,expert'; all of them if empty."),
+            text("weights", weights, "Folder of policies made by 'kindred experts train'."),
+            text("format", format, "Format of the file: kindred, d4rl, minari, robomimic or npz."),
             integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
   }
 
   void run() {
-    const auto& info = find_environment(environment);
+    const auto name = parse_dataset_name(environment);
+    const auto& info = find_environment(name.environment);
     flags.apply();
+    if (!name.experts.empty()) experts = name.experts;
     const auto file_format = format_named(format);
     if (file_format == Format::kAuto)
       throw InvalidArgument("a new file needs a format: kindred, d4rl, minari, robomimic or npz");
     generate.threads = static_cast<int>(threads);
     const auto start = std::chrono::steady_clock::now();
-    const auto data = kindred::generate(*options->make(), generate);
+    const auto made = options->make();
+    const auto policies = select_experts(
+        weights.empty() ? make_experts(*made) : load_experts(*made, weights), experts);
+    const auto data = kindred::generate(*made, policies, generate);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     write_trajectories(data, output, file_format);
@@ -47,6 +58,8 @@ struct GenerateCommand {
     tell("steps", grouped(data.steps()));
     if (data.observations.is_interned())
       tell("distinct", grouped(data.observations.distinct()) + " observations");
+    for (std::size_t i = 0; i < policies.size(); ++i)
+      tell(i == 0 ? "experts" : "", policies[i]->name() + ": " + policies[i]->summary());
     if (ceiling) tell("oracle ceiling", fmt::format("NMI {:.4f}", *ceiling));
     tell("generated in", fmt::format("{:.2f} s, {:.1f} million steps/s", seconds,
                                      static_cast<double>(data.steps()) / seconds / 1e6));
@@ -70,10 +83,13 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
       "Examples:\n"
       "  kindred generate diagonal -o diagonal.h5\n"
       "  kindred generate takeball --per-expert 5000 --slip 0.1 --seed 7 -o takeball.h5\n"
-      "  kindred generate diagonal --format d4rl --per-expert 500 -o diagonal.hdf5\n"
+      "  kindred generate hopper-medium-expert --steps 1000000 --format d4rl -o hopper.hdf5\n"
       "Environments: kindred envs. Options of one: kindred generate takeball --help");
   const auto state = std::make_shared<GenerateCommand>();
-  command->add_option("ENV", state->environment, "The environment")->required();
+  command
+      ->add_option("ENV", state->environment,
+                   "The environment, or one with its experts: hopper-medium-expert")
+      ->required();
   command->add_option("-o,--output", state->output, "The file to write")
       ->required()
       ->type_name("FILE");

@@ -17,7 +17,8 @@ EnvironmentSpec spec_of(const PathFollowingOptions& options) {
           .action_width = 2,
           .action_names = {},
           .horizon = options.horizon,
-          .states = 0};
+          .states = 0,
+          .clips_actions = true};
 }
 
 double distance(Point a, Point b) { return std::hypot(a.x - b.x, a.y - b.y); }

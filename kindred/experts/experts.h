@@ -7,8 +7,10 @@
 // | takeball-permuted | ball-0 … ball-3: to that ball, wherever it lies, then on to the goal |
 // | bandit            | first-first, first-second, second-first, second-second: the action taken
 // |                   | in the first and in the second state |
+// | the others        | trained, see recipes.h |
 //
-// All of them are Markov and deterministic; the environment's slips are the only chance.
+// All of them are Markov. Those of the table are deterministic, and the environment's slips are the
+// only chance; trained ones draw their actions.
 #pragma once
 
 #include "kindred/envs/bandit.h"
@@ -25,6 +27,19 @@ Policies make_experts(const Environment& environment);
 Policies diagonal_experts(const Diagonal& environment);
 Policies takeball_experts(const Takeball& environment);
 Policies bandit_experts(const Bandit& environment);
+
+/// The experts named in a list such as "medium,expert", in its order; all of them when it is empty.
+/// Throws InvalidArgument naming those there are.
+Policies select_experts(const Policies& experts, std::string_view names);
+
+/// What a dataset's name says: an environment, and perhaps which of its experts.
+struct DatasetName {
+  std::string environment;
+  std::string experts;  ///< As select_experts takes them.
+};
+
+/// "hopper" or "hopper-medium-expert". The environment is not looked up.
+DatasetName parse_dataset_name(std::string_view name);
 
 /// Along the diagonal to the lower right corner: right where the row exceeds the column, else down;
 /// right along the lowest row, down along the last column.

@@ -79,13 +79,15 @@ void score_by_table(const Trajectories& data, const Viewer& viewer, const Polici
 }
 
 /// How likely the action of one step is under a distribution.
-double log_chance(const Actions& actions, std::int64_t step, std::span<const float> distribution) {
+double log_chance(const Actions& actions, std::int64_t step, std::span<const float> distribution,
+                  bool clipped) {
   if (actions.is_discrete())
     return std::log(
         static_cast<double>(distribution[static_cast<std::size_t>(actions.ints()[step])]));
   const auto dim = static_cast<std::size_t>(actions.dim());
   return gaussian_log_density(
-      distribution, actions.floats().span().subspan(static_cast<std::size_t>(step) * dim, dim));
+      distribution, actions.floats().span().subspan(static_cast<std::size_t>(step) * dim, dim),
+      clipped);
 }
 
 /// Any observations and actions: each policy is evaluated on every step, an episode at a time.
@@ -107,7 +109,7 @@ void score_by_step(const Trajectories& data, const EnvironmentSpec& spec, const 
         double sum = 0.0;
         for (std::size_t t = 0; t < steps; ++t)
           sum += log_chance(data.actions, first + static_cast<std::int64_t>(t),
-                            std::span(distributions).subspan(t * width, width));
+                            std::span(distributions).subspan(t * width, width), spec.clips_actions);
         out[static_cast<std::size_t>(episode) * policies.size() + p] = sum;
       }
     }

@@ -9,6 +9,16 @@
 
 namespace kindred {
 
+namespace {
+
+/// log P(Z > z) of a standard normal Z; far out, where the probability underflows, by its series.
+double log_tail(double z) {
+  if (z < 30.0) return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
+  return -0.5 * z * z - std::log(z * std::sqrt(2.0 * std::numbers::pi));
+}
+
+}  // namespace
+
 std::int64_t distribution_width(const EnvironmentSpec& spec) {
   return spec.is_discrete() ? spec.action_width : 2 * spec.action_width;
 }
@@ -32,14 +42,18 @@ void draw_continuous(std::span<const float> gaussian, Random& random, std::span<
     action[i] = mean[i] + deviation[i] * static_cast<float>(random.normal());
 }
 
-double gaussian_log_density(std::span<const float> gaussian, std::span<const float> action) {
+double gaussian_log_density(std::span<const float> gaussian, std::span<const float> action,
+                            bool clipped) {
   const auto mean = gaussian.first(action.size());
   const auto deviation = gaussian.last(action.size());
   double sum = 0.0;
   for (std::size_t i = 0; i < action.size(); ++i) {
     const double scale = static_cast<double>(deviation[i]);
     const double z = (static_cast<double>(action[i]) - static_cast<double>(mean[i])) / scale;
-    sum -= 0.5 * (z * z + std::log(2.0 * std::numbers::pi)) + std::log(scale);
+    if (clipped && std::abs(action[i]) >= 1.0f)
+      sum += log_tail(action[i] > 0.0f ? z : -z);
+    else
+      sum -= 0.5 * (z * z + std::log(2.0 * std::numbers::pi)) + std::log(scale);
   }
   return sum;
 }

@@ -56,8 +56,10 @@ std::int32_t draw_discrete(std::span<const float> probabilities, Random& random)
 /// Draws an action[dim] from a Gaussian[2, dim].
 void draw_continuous(std::span<const float> gaussian, Random& random, std::span<float> action);
 
-/// The log-density of action[dim] under a Gaussian[2, dim].
-double gaussian_log_density(std::span<const float> gaussian, std::span<const float> action);
+/// The log-density of action[dim] under a Gaussian[2, dim]. Where draws are `clipped` to ±1, a
+/// number at a limit stands for all that lies beyond it, and counts with their probability.
+double gaussian_log_density(std::span<const float> gaussian, std::span<const float> action,
+                            bool clipped = false);
 
 /// A policy given by its probabilities in every state.
 class TabularPolicy final : public Policy {

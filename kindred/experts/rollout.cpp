@@ -8,166 +8,102 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
+#include "kindred/experts/episode_block.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/oracle.h"
 
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kBlock = 512;  // episodes side by side: enough for a batched policy
-
-/// Episodes [first, first + count) of the dataset before shuffling, all of one policy.
+/// Episodes of one policy; the first of them is number `first` of the dataset before shuffling.
 struct Block {
-  std::int64_t policy, first, count;
+  std::int64_t policy, first;
+  EpisodeBlock content;
 };
 
-/// Columns over the steps of one block.
-struct Steps {
-  std::vector<std::int32_t> states;    // where the environment has states
-  std::vector<float> observations;     // [steps, observation_dim], where it has none
-  std::vector<std::int32_t> discrete;  // the chosen actions,
-  std::vector<float> continuous;       // of one kind
-  std::vector<float> rewards;
-  std::vector<Ending> endings;
-};
-
-/// What a block yields: its episodes one after the other, and where each begins.
-struct BlockResult {
-  std::vector<std::int64_t> offsets;  // [count + 1]
-  Steps steps;
-};
-
-template <class T>
-void append(std::vector<T>& log, const std::vector<T>& values) {
-  log.insert(log.end(), values.begin(), values.end());
+/// Episodes side by side: enough for a batched policy, few enough for every thread to have some.
+std::int64_t block_size(const EnvironmentSpec& spec) {
+  return std::clamp<std::int64_t>(20480 / spec.horizon, 16, 512);
 }
 
-/// Runs a block of episodes side by side until the last has ended.
-class BlockRun {
+/// Runs the episodes a dataset is made of.
+class Runner {
  public:
-  BlockRun(const Environment& environment, const Policy& policy, std::int64_t count)
-      : spec_(environment.spec()),
-        policy_(policy),
-        lanes_(environment.make_lanes(count)),
-        running_(static_cast<std::size_t>(count)) {
-    std::iota(running_.begin(), running_.end(), 0);
-  }
+  Runner(const Environment& environment, const Policies& policies, const GenerateOptions& options)
+      : environment_(environment), policies_(policies), options_(options) {}
 
-  BlockResult run(std::uint64_t seed, std::int64_t first_stream) {
-    for (const auto lane : running_)
-      lanes_->reset(lane, Random(seed, "rollout", static_cast<std::uint64_t>(first_stream + lane)));
-    while (!running_.empty()) {
-      look();
-      choose();
-      lanes_->step(running_, {discrete_, continuous_}, rewards_, endings_);
-      record();
-      drop_ended();
+  std::vector<Block> run() {
+    const auto count = static_cast<std::int64_t>(policies_.size());
+    if (options_.steps == 0) {
+      for (std::int64_t policy = 0; policy < count; ++policy)
+        plan(policy, options_.per_expert, policy * options_.per_expert);
+      run_planned();
+    } else {
+      for (std::int64_t policy = 0; policy < count; ++policy)
+        run_steps(policy, options_.steps * (policy + 1) / count - options_.steps * policy / count);
     }
-    return in_episode_order();
+    return std::move(blocks_);
   }
 
  private:
-  void look() {
-    const auto n = running_.size();
-    rewards_.resize(n);
-    endings_.resize(n);
-    if (spec_.has_states()) {
-      states_.resize(n);
-      lanes_->states(running_, states_);
+  struct Planned {
+    std::int64_t policy, stream, count;
+  };
+
+  void plan(std::int64_t policy, std::int64_t episodes, std::int64_t stream) {
+    const auto size = block_size(environment_.spec());
+    for (std::int64_t done = 0; done < episodes; done += size)
+      planned_.push_back({policy, stream + done, std::min(size, episodes - done)});
+  }
+
+  void run_planned() {
+    std::vector<EpisodeBlock> results(planned_.size());
+    parallel_chunks(static_cast<std::int64_t>(planned_.size()), 1, options_.threads,
+                    [&](std::int64_t i, std::int64_t) {
+                      const auto& [policy, stream, count] = planned_[static_cast<std::size_t>(i)];
+                      results[static_cast<std::size_t>(i)] =
+                          run_episodes(environment_, *policies_[static_cast<std::size_t>(policy)],
+                                       static_cast<std::uint64_t>(options_.seed),
+                                       static_cast<std::uint64_t>(stream), count);
+                    });
+    for (std::size_t i = 0; i < results.size(); ++i)
+      keep(planned_[i].policy, std::move(results[i]));
+    planned_.clear();
+  }
+
+  /// Episodes one after the other until there are `wanted` steps; the last one is cut.
+  void run_steps(std::int64_t policy, std::int64_t wanted) {
+    constexpr std::int64_t kStreams = std::int64_t{1} << 40;  // of each policy
+    std::int64_t episodes = 0;
+    while (wanted > 0) {
+      const auto first = blocks_.size();
+      const auto at_least = 1 + (wanted - 1) / environment_.spec().horizon;
+      plan(policy, at_least, policy * kStreams + episodes);
+      episodes += at_least;
+      run_planned();
+      for (auto i = first; i < blocks_.size(); ++i) {
+        auto& block = blocks_[i].content;
+        block.keep_steps(wanted);
+        wanted -= block.offsets.back();
+        if (wanted > 0) continue;
+        next_ = blocks_[i].first + block.episodes();
+        blocks_.resize(i + 1);
+      }
     }
-    if (!spec_.has_states() || !policy_.reads_states()) {
-      observations_.resize(n * static_cast<std::size_t>(spec_.observation_dim()));
-      lanes_->observe(running_, observations_);
-    }
   }
 
-  void choose() {
-    const auto n = running_.size();
-    const auto width = static_cast<std::size_t>(distribution_width(spec_));
-    const auto dim = static_cast<std::size_t>(spec_.action_width);
-    distributions_.resize(n * width);
-    policy_.distribution({static_cast<std::int64_t>(n), states_, observations_}, distributions_);
-    if (spec_.is_discrete())
-      discrete_.resize(n);
-    else
-      continuous_.resize(n * dim);
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto distribution = std::span(distributions_).subspan(i * width, width);
-      Random& stream = lanes_->stream(running_[i]);
-      if (spec_.is_discrete())
-        discrete_[i] = draw_discrete(distribution, stream);
-      else
-        draw_continuous(distribution, stream, std::span(continuous_).subspan(i * dim, dim));
-    }
+  void keep(std::int64_t policy, EpisodeBlock block) {
+    blocks_.push_back({policy, next_, std::move(block)});
+    next_ += blocks_.back().content.episodes();
   }
 
-  void record() {
-    append(lane_log_, running_);
-    if (spec_.has_states())
-      append(log_.states, states_);
-    else
-      append(log_.observations, observations_);
-    append(log_.discrete, discrete_);
-    append(log_.continuous, continuous_);
-    append(log_.rewards, rewards_);
-    append(log_.endings, endings_);
-  }
-
-  void drop_ended() {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < running_.size(); ++i)
-      if (endings_[i] == Ending::kNone) running_[kept++] = running_[i];
-    running_.resize(kept);
-  }
-
-  /// Steps were recorded as they happened: every first step, then every second step, …
-  BlockResult in_episode_order() {
-    BlockResult result;
-    result.offsets.assign(static_cast<std::size_t>(lanes_->count()) + 1, 0);
-    for (const auto lane : lane_log_) ++result.offsets[static_cast<std::size_t>(lane) + 1];
-    std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
-
-    auto next = result.offsets;
-    std::vector<std::size_t> place;  // of each recorded step
-    place.reserve(lane_log_.size());
-    for (const auto lane : lane_log_)
-      place.push_back(static_cast<std::size_t>(next[static_cast<std::size_t>(lane)]++));
-
-    const auto reorder = [&](const auto& from, auto& to) {
-      to.resize(from.size());
-      const auto width = from.size() / place.size();
-      for (std::size_t i = 0; i < place.size(); ++i)
-        for (std::size_t d = 0; d < width; ++d) to[place[i] * width + d] = from[i * width + d];
-    };
-    reorder(log_.states, result.steps.states);
-    reorder(log_.observations, result.steps.observations);
-    reorder(log_.discrete, result.steps.discrete);
-    reorder(log_.continuous, result.steps.continuous);
-    reorder(log_.rewards, result.steps.rewards);
-    reorder(log_.endings, result.steps.endings);
-    return result;
-  }
-
-  const EnvironmentSpec& spec_;
-  const Policy& policy_;
-  std::unique_ptr<Lanes> lanes_;
-  std::vector<std::int32_t> running_;  // lanes whose episode has not ended, ascending
-  // Of the present step, one entry per running lane:
-  std::vector<std::int32_t> states_, discrete_;
-  std::vector<float> observations_, distributions_, continuous_, rewards_;
-  std::vector<Ending> endings_;
-  // Of all steps so far:
-  std::vector<std::int32_t> lane_log_;
-  Steps log_;
+  const Environment& environment_;
+  const Policies& policies_;
+  const GenerateOptions& options_;
+  std::vector<Planned> planned_;
+  std::vector<Block> blocks_;
+  std::int64_t next_ = 0;  // number of the next episode kept
 };
-
-std::vector<Block> cut_into_blocks(std::int64_t policies, std::int64_t per_policy) {
-  std::vector<Block> blocks;
-  for (std::int64_t policy = 0; policy < policies; ++policy)
-    for (std::int64_t done = 0; done < per_policy; done += kBlock)
-      blocks.push_back({policy, policy * per_policy + done, std::min(kBlock, per_policy - done)});
-  return blocks;
-}
 
 /// Where each episode goes in the dataset.
 std::vector<std::int64_t> positions(std::int64_t episodes, const GenerateOptions& options) {
@@ -182,11 +118,9 @@ std::vector<std::int64_t> positions(std::int64_t episodes, const GenerateOptions
 class Assembly {
  public:
   Assembly(const Environment& environment, const std::vector<Block>& blocks,
-           const std::vector<BlockResult>& results, std::span<const std::int64_t> position,
-           int threads)
+           std::span<const std::int64_t> position, int threads)
       : environment_(environment),
         blocks_(blocks),
-        results_(results),
         position_(position),
         threads_(threads),
         offsets_(position.size() + 1, 0) {
@@ -217,8 +151,9 @@ class Assembly {
   template <class Visit>
   void for_each_episode(Visit visit) const {
     parallel_chunks(static_cast<std::int64_t>(blocks_.size()), 1, threads_, [&](auto block, auto) {
-      const auto& [offsets, steps] = results_[static_cast<std::size_t>(block)];
-      auto position = position_.begin() + blocks_[static_cast<std::size_t>(block)].first;
+      const auto& [policy, first, content] = blocks_[static_cast<std::size_t>(block)];
+      const auto& [offsets, steps] = content;
+      auto position = position_.begin() + first;
       for (std::size_t i = 0; i + 1 < offsets.size(); ++i, ++position)
         visit(static_cast<std::size_t>(*position), steps, offsets[i], offsets[i + 1]);
     });
@@ -243,7 +178,9 @@ class Assembly {
 
   Observations dense() const {
     const auto dim = environment_.spec().observation_dim();
-    return Observations::dense(join(&Steps::observations, dim), dim);
+    return environment_.spec().binary_observations
+               ? Observations::dense(join(&Steps::bytes, dim), dim)
+               : Observations::dense(join(&Steps::observations, dim), dim);
   }
 
   Observations interned() const {
@@ -267,7 +204,6 @@ class Assembly {
 
   const Environment& environment_;
   const std::vector<Block>& blocks_;
-  const std::vector<BlockResult>& results_;
   std::span<const std::int64_t> position_;
   int threads_;
   std::vector<std::int64_t> offsets_;
@@ -286,6 +222,8 @@ nlohmann::json provenance_of(const Environment& environment, GenerateOptions opt
 OptionTable GenerateOptions::describe() {
   return {
       integer("per-expert", per_expert, 1, 100'000'000, "Episodes of each expert."),
+      integer("steps", steps, 0, 1'000'000'000'000,
+              "Steps in all, the same number of each expert; 0: as many as the episodes have."),
       integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max(),
               "Names the random streams; the same seed gives the same dataset."),
       flag("shuffle", shuffle, "Mix the experts' episodes instead of one expert after the other."),
@@ -295,29 +233,21 @@ OptionTable GenerateOptions::describe() {
 Trajectories rollout(const Environment& environment, const Policies& policies,
                      GenerateOptions options) {
   options = checked(options);
-  if (policies.empty()) throw InvalidArgument("a rollout needs at least one policy");
-  const auto blocks =
-      cut_into_blocks(static_cast<std::int64_t>(policies.size()), options.per_expert);
-  std::vector<BlockResult> results(blocks.size());
-  parallel_chunks(static_cast<std::int64_t>(blocks.size()), 1, options.threads,
-                  [&](std::int64_t i, std::int64_t) {
-                    const auto& block = blocks[static_cast<std::size_t>(i)];
-                    const auto& policy = *policies[static_cast<std::size_t>(block.policy)];
-                    results[static_cast<std::size_t>(i)] =
-                        BlockRun(environment, policy, block.count)
-                            .run(static_cast<std::uint64_t>(options.seed), block.first);
-                  });
-
-  const auto episodes = static_cast<std::int64_t>(policies.size()) * options.per_expert;
+  const auto count = static_cast<std::int64_t>(policies.size());
+  if (count == 0) throw InvalidArgument("a rollout needs at least one policy");
+  if (options.steps > 0 && options.steps < count)
+    throw InvalidArgument("{} steps are fewer than the {} experts", options.steps, count);
+  const auto blocks = Runner(environment, policies, options).run();
+  const auto episodes = blocks.back().first + blocks.back().content.episodes();
   const auto position = positions(episodes, options);
-  Trajectories data = Assembly(environment, blocks, results, position, options.threads).finish();
+  Trajectories data = Assembly(environment, blocks, position, options.threads).finish();
 
   std::vector<std::int32_t> labels(position.size());
-  for (std::int64_t i = 0; i < episodes; ++i) {
-    labels[static_cast<std::size_t>(position[static_cast<std::size_t>(i)])] =
-        static_cast<std::int32_t>(i / options.per_expert);
-    data.ids.push_back(std::to_string(i));
-  }
+  for (const auto& [policy, first, content] : blocks)
+    for (auto i = first; i < first + content.episodes(); ++i)
+      labels[static_cast<std::size_t>(position[static_cast<std::size_t>(i)])] =
+          static_cast<std::int32_t>(policy);
+  for (std::int64_t i = 0; i < episodes; ++i) data.ids.push_back(std::to_string(i));
   data.labels = std::move(labels);
   for (const auto& policy : policies) data.label_names.push_back(policy->name());
   data.provenance = provenance_of(environment, options);
@@ -325,7 +255,11 @@ Trajectories rollout(const Environment& environment, const Policies& policies,
 }
 
 Trajectories generate(const Environment& environment, const GenerateOptions& options) {
-  const Policies experts = make_experts(environment);
+  return generate(environment, make_experts(environment), options);
+}
+
+Trajectories generate(const Environment& environment, const Policies& experts,
+                      const GenerateOptions& options) {
   Trajectories data = rollout(environment, experts, options);
   data.oracle = oracle_labels(data, environment, experts, options.threads);
   return data;

@@ -3,7 +3,8 @@
 // Episode i draws from a stream of its own, (seed, "rollout", i): the same seed gives the same
 // bytes whatever the number of threads. Where the environment numbers its states, observations are
 // interned, and the table holds those that occur, in the order of their state numbers. Recorded
-// actions are the ones the policy chose, whether or not the environment executed them.
+// actions are the ones the policy chose, whether or not the environment executed them; where it
+// clips continuous actions, they are recorded clipped.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,23 @@
 namespace kindred {
 
 struct GenerateOptions {
-  std::int64_t per_expert = 20000;  ///< Episodes of each expert.
+  std::int64_t per_expert = 20000;  ///< Episodes of each expert, unless `steps` are given.
+  std::int64_t steps = 0;           ///< In all, the same number of each expert; 0: by episodes.
   std::int64_t seed = 0;            ///< Names the random streams.
   bool shuffle = false;             ///< Mix the experts' episodes instead of one after the other.
   int threads = 0;                  ///< 0: every core. No option: it never changes the result.
   OptionTable describe();
 };
 
-/// `per_expert` episodes of each policy, labelled by its index, expert by expert or shuffled (the
-/// same episodes in random order). Provenance names the environment, its options and the above.
+/// `per_expert` episodes of each policy, or as many as make `steps` (each policy's last one is cut
+/// as by its horizon), labelled by its index, expert by expert or shuffled (the same episodes in
+/// random order). Provenance names the environment, its options and the above.
 Trajectories rollout(const Environment& environment, const Policies& policies,
                      GenerateOptions options);
 
-/// A rollout of the environment's own experts, with the oracle's labels.
+/// A rollout of the environment's own experts, or of the given ones, with the oracle's labels.
 Trajectories generate(const Environment& environment, const GenerateOptions& options);
+Trajectories generate(const Environment& environment, const Policies& experts,
+                      const GenerateOptions& options);
 
 }  // namespace kindred

@@ -155,7 +155,8 @@ EnvironmentSpec spec_of(const LocomotionTask& task, const LocomotionOptions& opt
           .action_names = {},
           .horizon = options.horizon,
           .states = 0,
-          .reference_returns = task.reference_returns};
+          .reference_returns = task.reference_returns,
+          .clips_actions = true};
 }
 
 class MujocoLocomotion final : public Locomotion {

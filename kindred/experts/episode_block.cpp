@@ -1,0 +1,162 @@
+#include "kindred/experts/episode_block.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+namespace kindred {
+namespace {
+
+template <class T>
+void append(std::vector<T>& log, const std::vector<T>& values) {
+  log.insert(log.end(), values.begin(), values.end());
+}
+
+/// Runs a block of episodes side by side until the last has ended.
+class BlockRun {
+ public:
+  BlockRun(const Environment& environment, const Policy& policy, std::int64_t count)
+      : spec_(environment.spec()),
+        policy_(policy),
+        lanes_(environment.make_lanes(count)),
+        running_(static_cast<std::size_t>(count)) {
+    std::iota(running_.begin(), running_.end(), 0);
+  }
+
+  EpisodeBlock run(std::uint64_t seed, std::uint64_t first_stream) {
+    for (const auto lane : running_)
+      lanes_->reset(lane, Random(seed, "rollout", first_stream + static_cast<std::uint64_t>(lane)));
+    while (!running_.empty()) {
+      look();
+      choose();
+      lanes_->step(running_, {discrete_, continuous_}, rewards_, endings_);
+      record();
+      drop_ended();
+    }
+    return in_episode_order();
+  }
+
+ private:
+  void look() {
+    const auto n = running_.size();
+    rewards_.resize(n);
+    endings_.resize(n);
+    if (spec_.has_states()) {
+      states_.resize(n);
+      lanes_->states(running_, states_);
+    }
+    if (!spec_.has_states() || !policy_.reads_states()) {
+      observations_.resize(n * static_cast<std::size_t>(spec_.observation_dim()));
+      lanes_->observe(running_, observations_);
+    }
+  }
+
+  void choose() {
+    const auto n = running_.size();
+    const auto width = static_cast<std::size_t>(distribution_width(spec_));
+    const auto dim = static_cast<std::size_t>(spec_.action_width);
+    distributions_.resize(n * width);
+    policy_.distribution({static_cast<std::int64_t>(n), states_, observations_}, distributions_);
+    if (spec_.is_discrete())
+      discrete_.resize(n);
+    else
+      continuous_.resize(n * dim);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto distribution = std::span(distributions_).subspan(i * width, width);
+      Random& stream = lanes_->stream(running_[i]);
+      if (spec_.is_discrete())
+        discrete_[i] = draw_discrete(distribution, stream);
+      else
+        draw_continuous(distribution, stream, std::span(continuous_).subspan(i * dim, dim));
+    }
+    if (spec_.clips_actions)
+      for (float& number : continuous_) number = std::clamp(number, -1.0f, 1.0f);
+  }
+
+  void record() {
+    append(lane_log_, running_);
+    if (spec_.has_states())
+      append(log_.states, states_);
+    else if (spec_.binary_observations)
+      log_.bytes.insert(log_.bytes.end(), observations_.begin(), observations_.end());
+    else
+      append(log_.observations, observations_);
+    append(log_.discrete, discrete_);
+    append(log_.continuous, continuous_);
+    append(log_.rewards, rewards_);
+    append(log_.endings, endings_);
+  }
+
+  void drop_ended() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < running_.size(); ++i)
+      if (endings_[i] == Ending::kNone) running_[kept++] = running_[i];
+    running_.resize(kept);
+  }
+
+  /// Steps were recorded as they happened: every first step, then every second step, …
+  EpisodeBlock in_episode_order() {
+    EpisodeBlock result;
+    result.offsets.assign(static_cast<std::size_t>(lanes_->count()) + 1, 0);
+    for (const auto lane : lane_log_) ++result.offsets[static_cast<std::size_t>(lane) + 1];
+    std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
+
+    auto next = result.offsets;
+    std::vector<std::size_t> place;  // of each recorded step
+    place.reserve(lane_log_.size());
+    for (const auto lane : lane_log_)
+      place.push_back(static_cast<std::size_t>(next[static_cast<std::size_t>(lane)]++));
+
+    const auto reorder = [&](const auto& from, auto& to) {
+      to.resize(from.size());
+      const auto width = from.size() / place.size();
+      for (std::size_t i = 0; i < place.size(); ++i)
+        for (std::size_t d = 0; d < width; ++d) to[place[i] * width + d] = from[i * width + d];
+    };
+    reorder(log_.states, result.steps.states);
+    reorder(log_.bytes, result.steps.bytes);
+    reorder(log_.observations, result.steps.observations);
+    reorder(log_.discrete, result.steps.discrete);
+    reorder(log_.continuous, result.steps.continuous);
+    reorder(log_.rewards, result.steps.rewards);
+    reorder(log_.endings, result.steps.endings);
+    return result;
+  }
+
+  const EnvironmentSpec& spec_;
+  const Policy& policy_;
+  std::unique_ptr<Lanes> lanes_;
+  std::vector<std::int32_t> running_;  // lanes whose episode has not ended, ascending
+  // Of the present step, one entry per running lane:
+  std::vector<std::int32_t> states_, discrete_;
+  std::vector<float> observations_, distributions_, continuous_, rewards_;
+  std::vector<Ending> endings_;
+  // Of all steps so far:
+  std::vector<std::int32_t> lane_log_;
+  Steps log_;
+};
+
+}  // namespace
+
+void EpisodeBlock::keep_steps(std::int64_t count) {
+  if (offsets.back() <= count) return;
+  const auto all = static_cast<std::size_t>(offsets.back()), kept = static_cast<std::size_t>(count);
+  const auto shorten = [&](auto& column) { column.resize(column.size() / all * kept); };
+  shorten(steps.states);
+  shorten(steps.bytes);
+  shorten(steps.observations);
+  shorten(steps.discrete);
+  shorten(steps.continuous);
+  shorten(steps.rewards);
+  shorten(steps.endings);
+  offsets.erase(std::ranges::lower_bound(offsets, count), offsets.end());
+  offsets.push_back(count);
+  if (steps.endings.back() == Ending::kNone) steps.endings.back() = Ending::kTimeout;
+}
+
+EpisodeBlock run_episodes(const Environment& environment, const Policy& policy, std::uint64_t seed,
+                          std::uint64_t first_stream, std::int64_t count) {
+  return BlockRun(environment, policy, count).run(seed, first_stream);
+}
+
+}  // namespace kindred
