@@ -1,6 +1,8 @@
 // Environment steps per second: rule-based experts acting, recorded into Trajectories.
 #include <benchmark/benchmark.h>
 
+#include <numeric>
+
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/oracle.h"
@@ -23,26 +25,33 @@ void generate_dataset(benchmark::State& state, const std::string& name) {
   state.SetItemsProcessed(steps);
 }
 
-/// The bare environment: lanes stepped by random actions, restarted when they end.
-void step_lanes(benchmark::State& state, const std::string& name) {
+/// Lanes stepped by random actions and restarted when they end; with `observing`, also looked at
+/// before each step, as a policy that reads observations does.
+void step_lanes(benchmark::State& state, const std::string& name, bool observing) {
   const auto environment = make_environment(name);
-  constexpr std::int32_t kLanes = 512;
+  const auto& spec = environment->spec();
+  constexpr std::size_t kLanes = 512;
   const auto lanes = environment->make_lanes(kLanes);
-  std::vector<std::int32_t> all(kLanes), actions(kLanes);
+  std::vector<std::int32_t> all(kLanes), discrete(spec.is_discrete() ? kLanes : 0);
+  const auto width = static_cast<std::size_t>(spec.action_width);
+  std::vector<float> continuous(spec.is_discrete() ? 0 : kLanes * width);
+  std::vector<float> observations(kLanes * static_cast<std::size_t>(spec.observation_dim()));
   std::vector<float> rewards(kLanes);
   std::vector<Ending> endings(kLanes, Ending::kTerminal);
+  std::iota(all.begin(), all.end(), 0);
+  const auto thread = static_cast<std::uint64_t>(state.thread_index());
   std::uint64_t episode = 0;
-  Random random(0, "actions");
-  for (std::int32_t lane = 0; lane < kLanes; ++lane) all[static_cast<std::size_t>(lane)] = lane;
+  Random random(thread, "actions");
   for (auto _ : state) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (endings[i] != Ending::kNone) lanes->reset(all[i], Random(0, "bench", episode++));
-    for (auto& action : actions)
-      action = static_cast<std::int32_t>(
-          random.below(static_cast<std::uint64_t>(environment->spec().action_width)));
-    lanes->step(all, {actions, {}}, rewards, endings);
+    for (std::size_t i = 0; i < kLanes; ++i)
+      if (endings[i] != Ending::kNone) lanes->reset(all[i], Random(thread, "bench", episode++));
+    if (observing) lanes->observe(all, observations);
+    benchmark::DoNotOptimize(observations.data());
+    for (auto& action : discrete) action = static_cast<std::int32_t>(random.below(width));
+    for (auto& number : continuous) number = static_cast<float>(random.uniform(-1.0, 1.0));
+    lanes->step(all, {discrete, continuous}, rewards, endings);
   }
-  state.SetItemsProcessed(state.iterations() * kLanes);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kLanes));
 }
 
 void label_by_oracle(benchmark::State& state) {
@@ -64,9 +73,13 @@ void on_threads(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK_CAPTURE(generate_dataset, diagonal, "diagonal")->Apply(on_threads);
 BENCHMARK_CAPTURE(generate_dataset, takeball, "takeball")->Apply(on_threads);
 BENCHMARK_CAPTURE(generate_dataset, takeball_permuted, "takeball-permuted")->Apply(on_threads);
-BENCHMARK_CAPTURE(step_lanes, diagonal, "diagonal");
-BENCHMARK_CAPTURE(step_lanes, takeball_permuted, "takeball-permuted");
-BENCHMARK_CAPTURE(step_lanes, bandit, "bandit");
+BENCHMARK_CAPTURE(step_lanes, diagonal, "diagonal", false);
+BENCHMARK_CAPTURE(step_lanes, takeball_permuted, "takeball-permuted", false);
+BENCHMARK_CAPTURE(step_lanes, bandit, "bandit", false);
+BENCHMARK_CAPTURE(step_lanes, extra, "extra", true)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK_CAPTURE(step_lanes, path_following, "path-following", true)
+    ->ThreadRange(1, 2)
+    ->UseRealTime();
 BENCHMARK(label_by_oracle)->Apply(on_threads);
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 ExtraOptions checked_obstacles(ExtraOptions options) {
   options = checked(options);
-  // With more, few maps connect all cells and drawing one takes long.
+  // On crowded maps few drawings connect all cells, and finding one takes long.
   const auto most = Grid(options.size).free_cells() / 3;
   if (options.obstacles > most)
     throw InvalidArgument("extra: {} obstacles crowd a map of size {}; at most {} fit",
@@ -78,8 +78,8 @@ class ExtraLanes final : public Lanes {
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       auto& walk = walks_[static_cast<std::size_t>(lanes[i])];
       const Cell before = walk.agent;
-      const int reached = take_step(walk, picture(lanes[i]),
-                                    executed(actions.discrete[i], options_.slip, stream(lanes[i])));
+      const bool reached = take_step(
+          walk, picture(lanes[i]), executed(actions.discrete[i], options_.slip, stream(lanes[i])));
       rewards[i] = options_.reward == ExtraReward::kNone ? 0.0f : reward(walk, before, reached);
       endings[i] = walk.agent == walk.goal ? Ending::kTerminal : Ending::kNone;
     }
@@ -104,10 +104,10 @@ class ExtraLanes final : public Lanes {
     return picture[GridPicture::index(size_, planes_.count(), cell, plane)];
   }
 
-  /// Moves the agent; returns how many special cells it reached for the first time.
-  int take_step(Walk& walk, std::span<float> picture, Move move) const {
+  /// Moves the agent; returns whether it reached a special cell for the first time.
+  bool take_step(Walk& walk, std::span<float> picture, Move move) const {
     const Cell target = neighbour(walk.agent, move);
-    if (mark(picture, target, ExtraPlanes::kWalls) != 0.0f) return 0;
+    if (mark(picture, target, ExtraPlanes::kWalls) != 0.0f) return false;
     mark(picture, walk.agent, ExtraPlanes::kAgent) = 0.0f;
     mark(picture, target, ExtraPlanes::kAgent) = 1.0f;
     walk.agent = target;
@@ -116,16 +116,16 @@ class ExtraLanes final : public Lanes {
       if (!waiting || walk.special[static_cast<std::size_t>(i)] != target) continue;
       waiting = false;
       if (!options_.cells_stay) mark(picture, target, planes_.special(i)) = 0.0f;
-      return 1;
+      return true;
     }
-    return 0;
+    return false;
   }
 
-  float reward(const Walk& walk, Cell before, int reached) const {
+  float reward(const Walk& walk, Cell before, bool reached) const {
     const float now = distance(walk.agent, walk.goal);
     const float paid =
         options_.distance == ExtraDistance::kLiteral ? now : now - distance(before, walk.goal);
-    return special_reward_ * static_cast<float>(reached) +
+    return (reached ? special_reward_ : 0.0f) +
            (walk.agent == walk.goal ? Extra::kGoalReward : 0.0f) - Extra::kStepCost -
            Extra::kDistanceCost * paid;
   }

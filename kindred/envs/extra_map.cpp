@@ -68,8 +68,8 @@ ExtraMap decode_extra(std::span<const float> observation) {
       };
       map.walls[map.index(cell)] = marked(ExtraPlanes::kWalls);
       gaps += grid.is_wall(cell) && !map.is_wall(cell);
-      if (marked(ExtraPlanes::kAgent)) map.agent = cell, ++agents;
-      if (marked(ExtraPlanes::kGoal)) map.goal = cell, ++goals;
+      if (marked(ExtraPlanes::kAgent) && !map.is_wall(cell)) map.agent = cell, ++agents;
+      if (marked(ExtraPlanes::kGoal) && !map.is_wall(cell)) map.goal = cell, ++goals;
       for (int plane = ExtraPlanes::kSpecial; plane < planes.count(); ++plane) {
         if (!marked(plane)) continue;
         const auto i =
@@ -79,8 +79,9 @@ ExtraMap decode_extra(std::span<const float> observation) {
     }
   if (agents != 1 || goals != 1 || specials > map.special.size() || gaps > 0)
     throw InvalidArgument(
-        "an observation of extra shows one agent, one goal, at most two special cells and a whole "
-        "ring of walls, not {}, {}, {} and a ring with {} gaps",
+        "an observation of extra shows, outside its walls, one agent and one goal, not {} and {}; "
+        "at "
+        "most two special cells, not {}; and a ring of walls, not one with {} gaps",
         agents, goals, specials, gaps);
   return map;
 }

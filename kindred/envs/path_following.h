@@ -44,7 +44,7 @@ class PathFollowing final : public Environment {
   static constexpr Polyline kUpFirst = {{{-1.0, -1.0}, {-1.0, 1.0}, {1.0, 1.0}}};
   static constexpr Polyline kRightFirst = {{{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}}};
   static constexpr double kPathCost = 5.0;  ///< Per unit of distance to the path.
-  static constexpr double kRadius = 2.0;    ///< Farther from the origin a quadratic cost is added.
+  static constexpr double kRadius = 2.0;    ///< The square of what exceeds it is a cost.
 
   explicit PathFollowing(Options options = {});
 

@@ -186,6 +186,8 @@ TEST(ExtraMap, WhatIsNoObservationIsRefused) {
   EXPECT_THROW(decode_extra(changed({1, 1}, ExtraPlanes::kGoal, 1.0f)), InvalidArgument);
   EXPECT_THROW(decode_extra(changed({2, 2}, ExtraPlanes::kSpecial, 1.0f)), InvalidArgument);
   EXPECT_THROW(decode_extra(changed({0, 3}, ExtraPlanes::kWalls, 0.0f)), InvalidArgument);
+  EXPECT_THROW(decode_extra(changed({1, 1}, ExtraPlanes::kWalls, 1.0f)), InvalidArgument);
+  EXPECT_THROW(decode_extra(changed({5, 5}, ExtraPlanes::kWalls, 1.0f)), InvalidArgument);
 }
 
 /// One episode of an environment, stepped move by move.
