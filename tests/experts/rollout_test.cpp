@@ -178,7 +178,8 @@ TEST_P(Rollout, ExpertsPlayAsRecorded) {
 TEST(GenerateOptions, AreDescribedAndChecked) {
   GenerateOptions options;
   EXPECT_EQ(to_json(options.describe()),
-            (nlohmann::ordered_json{{"per-expert", 20000}, {"seed", 0}, {"shuffle", false}}));
+            (nlohmann::ordered_json{
+                {"per-expert", 20000}, {"steps", 0}, {"seed", 0}, {"shuffle", false}}));
   EXPECT_THROW(generate(Diagonal(), {.per_expert = 0}), InvalidArgument);
   EXPECT_THROW(generate(Diagonal(), {.seed = -1}), InvalidArgument);
   EXPECT_THROW(rollout(Diagonal(), {}, {}), InvalidArgument);
