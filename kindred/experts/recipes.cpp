@@ -23,7 +23,7 @@ constexpr std::int64_t kCurvePoints = 200;  // kept of a training
 constexpr std::int64_t kEvaluated = 100;    // episodes
 
 std::vector<Recipe> extra() {
-  const PpoOptions ppo{.steps = 60'000'000,
+  const PpoOptions ppo{.steps = 11'000'000,
                        .lanes = 256,
                        .lane_steps = 64,
                        .epochs = 4,
@@ -52,14 +52,16 @@ std::vector<Recipe> extra() {
 }
 
 std::vector<Recipe> path_following() {
-  const PpoOptions ppo{.steps = 10'000'000,
+  const PpoOptions ppo{.steps = 3'000'000,
                        .lanes = 64,
                        .lane_steps = 100,
                        .epochs = 10,
                        .minibatch = 1600,
-                       .learning_rate = 1e-3,
+                       .learning_rate = 5e-4,
+                       .entropy = 0.01,
                        .deviation = 0.5,
-                       .memory = 5};
+                       .standardise = false,
+                       .memory = 20};
   return {
       {"path-following", "free", "Takes the shortest way to the goal.", {{"reward", "free"}}, ppo},
       {"path-following",
@@ -75,7 +77,8 @@ std::vector<Recipe> path_following() {
   };
 }
 
-std::vector<Recipe> locomotion(std::string_view environment, PpoOptions ppo) {
+std::vector<Recipe> locomotion(std::string_view environment, std::int64_t steps, PpoOptions ppo) {
+  ppo.steps = steps;
   return {{std::string(environment), "expert", "Moves forward, fully trained.",
            nlohmann::json::object(), ppo, "medium"}};
 }
@@ -201,9 +204,12 @@ nlohmann::ordered_json describe(const Recipe& recipe, const Environment& environ
 std::vector<Recipe> recipes(std::string_view environment) {
   if (environment == "extra") return extra();
   if (environment == "path-following") return path_following();
-  if (environment == "hopper" || environment == "halfcheetah" || environment == "walker2d" ||
-      environment == "ant")
-    return locomotion(environment, {.steps = 5'000'000, .lanes = 16, .lane_steps = 256});
+  const PpoOptions run{.lanes = 16, .lane_steps = 256};
+  if (environment == "hopper") return locomotion(environment, 3'600'000, run);
+  if (environment == "halfcheetah") return locomotion(environment, 5'000'000, run);
+  if (environment == "walker2d") return locomotion(environment, 1'900'000, run);
+  if (environment == "ant")
+    return locomotion(environment, 2'400'000, {.lanes = 64, .lane_steps = 64, .minibatch = 512});
   return {};
 }
 

@@ -22,6 +22,7 @@ OptionTable PpoOptions::describe() {
       real("max-gradient-norm", max_gradient_norm, 1e-6, 1e6, "Longer gradients are shortened."),
       real("target-kl", target_kl, 0.0, 100.0, "End an update beyond this divergence; 0: never."),
       real("deviation", deviation, 1e-3, 10.0, "Spread of continuous actions at the start."),
+      flag("standardise", standardise, "Standardise inputs by running statistics."),
       real("memory", memory, 1.0, 1e9, "Updates after which the statistics of inputs fade."),
       flag("scale-rewards", scale_rewards,
            "Divide rewards by the running deviation of the discounted return."),

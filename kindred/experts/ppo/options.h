@@ -24,6 +24,7 @@ struct PpoOptions {
   double max_gradient_norm = 0.5;  ///< Of each network's gradient.
   double target_kl = 0;            ///< Ends an update beyond this divergence; 0: never.
   double deviation = 1;            ///< Of continuous actions at the start.
+  bool standardise = true;         ///< Inputs, by running statistics.
   double memory = 50;              ///< Updates after which statistics of the inputs fade.
   bool scale_rewards = true;       ///< Divide rewards by the deviation of the discounted return.
   std::int64_t checkpoint = 50;    ///< Updates between two checkpoints; lanes start anew there.

@@ -116,6 +116,7 @@ void Ppo::learn_statistics() {
     returns.add(std::span(&sum, 1));
     if (e.endings[row] != Ending::kNone) sum = 0.0;
   }
+  if (!options_.standardise) return;
   auto& view = learner.view();
   const auto dim = view.mean.size();
   std::vector<double> numbers(dim);
