@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -123,6 +124,14 @@ struct TrainCommand {
   }
 };
 
+/// What makes the same policies again: the command without where to and how fast.
+std::string recorded_command(std::vector<std::string> arguments) {
+  for (const auto* flag : {"-o", "--output", "--threads"})
+    if (const auto at = std::ranges::find(arguments, flag); at != arguments.end())
+      arguments.erase(at, std::min(at + 2, arguments.end()));
+  return command_line(arguments);
+}
+
 void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
   auto* command = experts.add_subcommand("train", "Train an environment's experts with PPO");
   command->footer(
@@ -132,7 +141,7 @@ void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
       "  kindred generate extra --weights my-experts -o extra.h5\n"
       "A training that was interrupted continues from its last checkpoint.");
   const auto state = std::make_shared<TrainCommand>();
-  state->typed = command_line(arguments);
+  state->typed = recorded_command(arguments);
   command->add_option("ENV", state->environment, "The environment")->required();
   command->add_option("-o,--output", state->output, "The folder for policies and records")
       ->type_name("DIR")
