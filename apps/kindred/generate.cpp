@@ -1,16 +1,18 @@
 // kindred generate: a labelled dataset from an environment's experts.
-#include <chrono>
+#include <cmath>
 #include <memory>
 
 #include "command.h"
 #include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/data/formats.h"
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/recipes.h"
 #include "kindred/experts/rollout.h"
+#include "progress_bar.h"
 
 namespace kindred::app {
 namespace {
@@ -43,13 +45,15 @@ struct GenerateCommand {
     if (file_format == Format::kAuto)
       throw InvalidArgument("a new file needs a format: kindred, d4rl, minari, robomimic or npz");
     generate.threads = static_cast<int>(threads);
-    const auto start = std::chrono::steady_clock::now();
+    ProgressBar bar;
+    generate.progress = [&](double share) { bar.show_share("generating", share); };
+    const Stopwatch watch;
     const auto made = options->make();
     const auto policies = select_experts(
         weights.empty() ? make_experts(*made) : load_experts(*made, weights), experts);
     const auto data = kindred::generate(*made, policies, generate);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = watch.seconds();
+    bar.clear();
     write_trajectories(data, output, file_format);
 
     const auto ceiling = oracle_ceiling(data);
@@ -61,8 +65,9 @@ struct GenerateCommand {
     for (std::size_t i = 0; i < policies.size(); ++i)
       tell(i == 0 ? "experts" : "", policies[i]->name() + ": " + policies[i]->summary());
     if (ceiling) tell("oracle ceiling", fmt::format("NMI {:.4f}", *ceiling));
-    tell("generated in", fmt::format("{:.2f} s, {:.1f} million steps/s", seconds,
-                                     static_cast<double>(data.steps()) / seconds / 1e6));
+    tell("generated in",
+         fmt::format("{:.2f} s, {} steps/s", seconds,
+                     grouped(std::lround(static_cast<double>(data.steps()) / seconds))));
     tell("file", output);
 
     Json json = describe_dataset(data, output);

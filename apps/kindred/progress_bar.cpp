@@ -101,6 +101,14 @@ void ProgressBar::show(const Progress& progress) {
   show_line(line);
 }
 
+void ProgressBar::show_share(const std::string& what, double share) {
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double left = share > 0.0 ? seconds * (1.0 - share) / share : 0.0;
+  show_line(fmt::format("{} {} {:.0f}%, {}, {} left", what, bar(share), 100.0 * share,
+                        duration(seconds), duration(left)));
+}
+
 void ProgressBar::show_line(const std::string& line) {
   if (!terminal_) return;
   fmt::print(stderr, "\r{}\033[K", line.substr(0, terminal_width() - 1));

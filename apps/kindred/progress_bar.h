@@ -18,11 +18,14 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const Progress& progress);
+  /// "generating ####...... 40%, 12 s, 18 s left", on a terminal only.
+  void show_share(const std::string& what, double share);
   /// One line of any content, on a terminal only.
   void show_line(const std::string& line);
+  /// Takes the line away.
+  void clear();
 
  private:
-  void clear();
   void estimate(const Progress& progress);
 
   bool terminal_;

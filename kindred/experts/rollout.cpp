@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <string>
 
@@ -65,6 +66,7 @@ class Runner {
                           run_episodes(environment_, *policies_[static_cast<std::size_t>(policy)],
                                        static_cast<std::uint64_t>(options_.seed),
                                        static_cast<std::uint64_t>(stream), count);
+                      tell(results[static_cast<std::size_t>(i)]);
                     });
     for (std::size_t i = 0; i < results.size(); ++i)
       keep(planned_[i].policy, std::move(results[i]));
@@ -92,6 +94,16 @@ class Runner {
     }
   }
 
+  void tell(const EpisodeBlock& block) {
+    if (!options_.progress) return;
+    const std::lock_guard lock(telling_);
+    done_ += options_.steps > 0 ? block.offsets.back() : block.episodes();
+    const auto all = options_.steps > 0
+                         ? options_.steps
+                         : options_.per_expert * static_cast<std::int64_t>(policies_.size());
+    options_.progress(std::min(1.0, static_cast<double>(done_) / static_cast<double>(all)));
+  }
+
   void keep(std::int64_t policy, EpisodeBlock block) {
     blocks_.push_back({policy, next_, std::move(block)});
     next_ += blocks_.back().content.episodes();
@@ -103,6 +115,8 @@ class Runner {
   std::vector<Planned> planned_;
   std::vector<Block> blocks_;
   std::int64_t next_ = 0;  // number of the next episode kept
+  std::mutex telling_;
+  std::int64_t done_ = 0;  // steps or episodes, whichever are counted
 };
 
 /// Where each episode goes in the dataset.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "kindred/core/options.h"
 #include "kindred/data/trajectories.h"
@@ -22,6 +23,7 @@ struct GenerateOptions {
   std::int64_t seed = 0;            ///< Names the random streams.
   bool shuffle = false;             ///< Mix the experts' episodes instead of one after the other.
   int threads = 0;                  ///< 0: every core. No option: it never changes the result.
+  std::function<void(double)> progress = {};  ///< Told the share that is done; may be empty.
   OptionTable describe();
 };
 
