@@ -205,7 +205,10 @@ std::vector<Recipe> recipes(std::string_view environment) {
   if (environment == "extra") return extra();
   if (environment == "path-following") return path_following();
   const PpoOptions run{.lanes = 16, .lane_steps = 256};
-  if (environment == "hopper") return locomotion(environment, 3'600'000, run);
+  // Hopper falls late in training when statistics forget: its own success narrows what they see.
+  if (environment == "hopper")
+    return locomotion(environment, 2'900'000,
+                      {.lanes = 16, .lane_steps = 256, .target_kl = 0.03, .memory = 1e6});
   if (environment == "halfcheetah") return locomotion(environment, 5'000'000, run);
   if (environment == "walker2d") return locomotion(environment, 1'900'000, run);
   if (environment == "ant")
