@@ -6,14 +6,18 @@ namespace kindred {
 
 std::vector<std::string> move_names() { return {"up", "down", "left", "right", "stay"}; }
 
+Cell neighbour(Cell cell, Move move) {
+  constexpr Cell kSteps[kMoves] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}, {0, 0}};
+  const Cell step = kSteps[static_cast<int>(move)];
+  return {cell.row + step.row, cell.column + step.column};
+}
+
 bool Grid::is_wall(Cell cell) const {
   return cell.row < 1 || cell.row > last() || cell.column < 1 || cell.column > last();
 }
 
 Cell Grid::after(Cell cell, Move move) const {
-  constexpr Cell kSteps[kMoves] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}, {0, 0}};
-  const Cell step = kSteps[static_cast<int>(move)];
-  const Cell target = {cell.row + step.row, cell.column + step.column};
+  const Cell target = neighbour(cell, move);
   return is_wall(target) ? cell : target;
 }
 

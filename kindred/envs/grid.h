@@ -23,6 +23,9 @@ enum class Move : std::int32_t { kUp, kDown, kLeft, kRight, kStay };
 inline constexpr std::int32_t kMoves = 5;
 std::vector<std::string> move_names();
 
+/// The cell a move points to, whatever is there.
+Cell neighbour(Cell cell, Move move);
+
 /// A square map of size x size cells whose outermost ring is wall. Free cells have rows and columns
 /// 1..last() and are numbered row by row.
 class Grid {
