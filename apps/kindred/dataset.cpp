@@ -1,6 +1,5 @@
 #include "dataset.h"
 
-#include <charconv>
 #include <limits>
 
 #include "kindred/core/error.h"
@@ -11,21 +10,6 @@ namespace kindred::app {
 namespace {
 
 constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
-
-/// "1000,2000" → numbers.
-std::vector<std::int64_t> parse_boundaries(const std::string& text) {
-  std::vector<std::int64_t> values;
-  for (const char* at = text.data(); at < text.data() + text.size(); ++at) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(at, text.data() + text.size(), value);
-    if (error != std::errc{} || (end < text.data() + text.size() && *end != ','))
-      throw InvalidArgument("truth-boundary takes step numbers like 1000 or 1000,2000, not '{}'",
-                            text);
-    values.push_back(value);
-    at = end;
-  }
-  return values;
-}
 
 }  // namespace
 
@@ -43,8 +27,8 @@ OptionTable DatasetOptions::describe_selection() {
 OptionTable DatasetOptions::describe_truth() {
   return {
       text("truth", truth, "CSV file with columns episode and label: the true policies."),
-      text("truth-boundary", truth_boundary,
-           "Step numbers where one policy's part of the file ends and the next begins."),
+      integers("truth-boundary", truth_boundary,
+               "Step numbers where one policy's part of the file ends and the next begins."),
       flag("truth-return-change", truth_return_change,
            "Take the jump in episode returns as the border between two policies."),
   };
@@ -56,7 +40,7 @@ Trajectories DatasetOptions::load() const {
   if (!truth.empty())
     loaded = label_from_csv(loaded, truth);
   else if (!truth_boundary.empty())
-    loaded = label_by_boundaries(loaded, parse_boundaries(truth_boundary));
+    loaded = label_by_boundaries(loaded, truth_boundary);
   else if (truth_return_change)
     loaded = label_by_return_change(loaded);
   if (min_length > 1 || max_length > 0)

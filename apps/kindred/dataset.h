@@ -23,7 +23,7 @@ struct DatasetOptions {
   std::int64_t sample = 0;
   std::int64_t sample_seed = 0;
   std::string truth;
-  std::string truth_boundary;
+  std::vector<std::int64_t> truth_boundary;
   bool truth_return_change = false;
 
   /// How to read the file.

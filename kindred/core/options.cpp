@@ -36,6 +36,19 @@ std::optional<Number> parse_number(const std::string& text) {
   return value;
 }
 
+/// "3,5" → 3 and 5; "" is an empty list.
+std::optional<std::vector<std::int64_t>> parse_list(const std::string& text) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto number = parse_number<std::int64_t>(text.substr(begin, end - begin));
+    if (!number || *number < 0) return std::nullopt;
+    numbers.push_back(*number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 Option flag(std::string name, bool& field, std::string help) {
@@ -112,6 +125,20 @@ Option text(std::string name, std::string& field, std::string help) {
           [&field, name](const json& value) {
             if (!value.is_string()) reject(name, "text", value);
             field = value.get<std::string>();
+          }};
+}
+
+Option integers(std::string name, std::vector<std::int64_t>& field, std::string help) {
+  return {name,
+          std::move(help),
+          OptionKind::kText,
+          {},
+          [&field] { return json(fmt::format("{}", fmt::join(field, ","))); },
+          [&field, name](const json& value) {
+            const auto numbers = value.is_string() ? parse_list(value.get<std::string>())
+                                                   : std::optional<std::vector<std::int64_t>>{};
+            if (!numbers) reject(name, "whole numbers from 0 with commas between them", value);
+            field = *numbers;
           }};
 }
 

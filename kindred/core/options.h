@@ -40,6 +40,8 @@ Option real(std::string name, double& field, double low, double high, std::strin
 Option real_or_off(std::string name, double& field, double low, double high, double off_value,
                    std::string help);
 Option text(std::string name, std::string& field, std::string help);
+/// A list of whole numbers from 0, as a text with commas between them.
+Option integers(std::string name, std::vector<std::int64_t>& field, std::string help);
 
 Option choice_by_index(std::string name, std::vector<std::string> choices, std::string help,
                        std::function<std::size_t()> get, std::function<void(std::size_t)> set);

@@ -116,6 +116,28 @@ TEST(Options, OpenRangesAreSaidInWords) {
   }
 }
 
+TEST(Options, AListOfWholeNumbersIsTypedWithCommas) {
+  std::vector<std::int64_t> steps = {4};
+  const auto list = integers("steps", steps, "Where to cut.");
+  for (const char* bad : {"1,", ",1", "1;2", "1, 2", "-1", "1.5", "all"}) {
+    try {
+      set_from_text(list, bad);
+      FAIL() << bad;
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(),
+                "option 'steps' takes whole numbers from 0 with commas between them, not '" +
+                    std::string(bad) + "'");
+    }
+  }
+  EXPECT_THROW(list.set(json(7)), InvalidArgument);
+  EXPECT_THAT(steps, testing::ElementsAre(4));
+  set_from_text(list, "0,5,12");
+  EXPECT_THAT(steps, testing::ElementsAre(0, 5, 12));
+  EXPECT_EQ(list.get(), "0,5,12");
+  set_from_text(list, "");
+  EXPECT_TRUE(steps.empty());
+}
+
 TEST(Options, RoundTripThroughJson) {
   Options options;
   options.k = 7;

@@ -1,0 +1,21 @@
+// What the numbers in an observation and in an action are called, for the environments known to it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kindred::render {
+
+/// "torso height (m)" for number 0 of hopper; "observation 7" where nothing is known. Walkers on
+/// two legs and one observe positions, then velocities, without the distance covered; ant also
+/// contact forces, which have no names.
+std::string observation_name(std::string_view environment, std::int64_t dim, std::int64_t i);
+
+/// "thigh torque"; "action 2" where nothing is known.
+std::string action_name(std::string_view environment, std::int64_t dim, std::int64_t i);
+
+/// The environment that a path such as data/hopper-medium-v2.hdf5 speaks of; empty when none.
+std::string_view environment_in(std::string_view path);
+
+}  // namespace kindred::render

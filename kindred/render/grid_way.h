@@ -1,0 +1,20 @@
+// How a way through a gridworld is drawn such that passing again leaves every pass visible: as on a
+// road, each pass keeps to the right, and later ones further out.
+#pragma once
+
+#include <vector>
+
+#include "kindred/render/grid_map.h"
+#include "kindred/render/signs.h"
+
+namespace kindred::render {
+
+struct GridWay {
+  std::vector<WayPoint> line;
+  std::vector<Point> places;        ///< [cells]: where the agent's being there is drawn.
+  std::vector<std::size_t> pauses;  ///< Those of the cells that are the same as the one before.
+};
+
+GridWay lay_way(const std::vector<Cell>& cells, const GridMap& map);
+
+}  // namespace kindred::render
