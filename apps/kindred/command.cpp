@@ -187,4 +187,10 @@ std::string named_environment(const std::vector<std::string>& arguments) {
   return "";
 }
 
+void check_named(const std::string& environment, const std::string& flags_of) {
+  if (environment != flags_of)
+    throw InvalidArgument("'{}' is an environment too: name the environment first, then options",
+                          flags_of);
+}
+
 }  // namespace kindred::app

@@ -67,8 +67,11 @@ std::string rounded(const std::optional<double>& number);
 
 /// The command as typed, quoted where a shell needs it.
 std::string command_line(const std::vector<std::string>& arguments);
-/// The environment named on the command line, or nothing: its own options become flags.
+/// The first environment named on the command line, or nothing: its own options become flags.
 std::string named_environment(const std::vector<std::string>& arguments);
+/// Throws InvalidArgument when the flags became those of another environment than the command's: a
+/// value before it, such as a folder, has the name of one.
+void check_named(const std::string& environment, const std::string& flags_of);
 
 /// Each command adds itself; its callback runs it.
 void add_generate(CLI::App& app, const std::vector<std::string>& arguments);

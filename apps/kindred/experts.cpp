@@ -54,6 +54,7 @@ struct TrainCommand {
   std::int64_t threads = 0;
   Common common;
   PpoOptions ppo;
+  std::string options_of;  ///< The environment that `options` and `ppo` are made for.
   std::unique_ptr<EnvironmentOptions> options;
   Flags flags;
 
@@ -63,7 +64,7 @@ struct TrainCommand {
   }
 
   void run() {
-    find_environment(environment);
+    check_named(find_environment(environment).name, options_of);
     flags.apply();
     const auto chosen = chosen_recipes();
     ppo.threads = static_cast<int>(threads);
@@ -149,6 +150,7 @@ void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
   state->common.add_json(*command);
   state->flags.add(*command, state->describe(), "Run");
   if (const auto name = named_environment(arguments); !name.empty()) {
+    state->options_of = name;
     if (const auto all = recipes(name); !all.empty()) state->ppo = all.front().ppo;
     state->options = find_environment(name).make_options();
     auto table = state->options->describe();

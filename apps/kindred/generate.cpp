@@ -26,6 +26,7 @@ struct GenerateCommand {
   std::int64_t threads = 0;
   Common common;
   GenerateOptions generate;
+  std::string options_of;  ///< The environment that `options` are made for.
   std::unique_ptr<EnvironmentOptions> options;
   Flags flags;
 
@@ -39,8 +40,11 @@ struct GenerateCommand {
   void run() {
     const auto name = parse_dataset_name(environment);
     const auto& info = find_environment(name.environment);
+    check_named(info.name, options_of);
     flags.apply();
-    if (!name.experts.empty()) experts = name.experts;
+    if (!name.experts.empty() && !experts.empty())
+      throw InvalidArgument("'{}' names its experts already; leave out --experts", environment);
+    if (experts.empty()) experts = name.experts;
     const auto file_format = format_named(format);
     if (file_format == Format::kAuto)
       throw InvalidArgument("a new file needs a format: kindred, d4rl, minari, robomimic or npz");
@@ -102,6 +106,7 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
   state->flags.add(*command, state->generate.describe(), "Dataset");
   state->flags.add(*command, state->describe(), "Output");
   if (const auto name = named_environment(arguments); !name.empty()) {
+    state->options_of = name;
     state->options = find_environment(name).make_options();
     state->flags.add(*command, state->options->describe(), "Environment " + name);
   }

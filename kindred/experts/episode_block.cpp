@@ -151,7 +151,7 @@ void EpisodeBlock::keep_steps(std::int64_t count) {
   shorten(steps.endings);
   offsets.erase(std::ranges::lower_bound(offsets, count), offsets.end());
   offsets.push_back(count);
-  if (steps.endings.back() == Ending::kNone) steps.endings.back() = Ending::kTimeout;
+  if (kept > 0 && steps.endings.back() == Ending::kNone) steps.endings.back() = Ending::kTimeout;
 }
 
 EpisodeBlock run_episodes(const Environment& environment, const Policy& policy, std::uint64_t seed,

@@ -10,6 +10,26 @@
 #include "kindred/experts/recipes.h"
 
 namespace kindred {
+namespace {
+
+/// "-medium-expert" as "medium,expert"; nothing unless it consists of known names. These may
+/// contain dashes: the longest that fits is taken, again and again.
+std::string split_names(std::string_view dashed, const std::vector<std::string>& known) {
+  std::string names;
+  while (!dashed.empty()) {
+    const auto rest = dashed.substr(1);
+    std::string_view best;
+    for (const auto& name : known)
+      if (name.size() > best.size() && (rest == name || rest.starts_with(name + "-"))) best = name;
+    if (best.empty()) return "";
+    if (!names.empty()) names += ',';
+    names += best;
+    dashed = rest.substr(best.size());
+  }
+  return names;
+}
+
+}  // namespace
 
 Policies make_experts(const Environment& environment) {
   if (const auto* diagonal = dynamic_cast<const Diagonal*>(&environment))
@@ -34,6 +54,8 @@ Policies select_experts(const Policies& experts, std::string_view names) {
       for (const auto& expert : experts) known.push_back(expert->name());
       throw InvalidArgument("there is no expert '{}'; there are {}", name, fmt::join(known, ", "));
     }
+    if (std::ranges::find(chosen, *found) != chosen.end())
+      throw InvalidArgument("expert '{}' is named twice", name);
     chosen.push_back(*found);
   }
   return chosen;
@@ -41,23 +63,9 @@ Policies select_experts(const Policies& experts, std::string_view names) {
 
 DatasetName parse_dataset_name(std::string_view name) {
   for (const auto& info : environments()) {
-    const auto begin = info.name + "-";
-    const auto known = trained_names(info.name);
-    if (known.empty() || !name.starts_with(begin)) continue;
-    // Names of experts may contain dashes: take the longest that fits, again and again.
-    DatasetName result{info.name, ""};
-    auto rest = name.substr(begin.size());
-    while (!rest.empty()) {
-      std::string_view best;
-      for (const auto& expert : known)
-        if (expert.size() > best.size() && (rest == expert || rest.starts_with(expert + "-")))
-          best = expert;
-      if (best.empty()) break;
-      if (!result.experts.empty()) result.experts += ',';
-      result.experts += best;
-      rest.remove_prefix(std::min(rest.size(), best.size() + 1));
-    }
-    if (rest.empty() && !result.experts.empty()) return result;
+    if (!name.starts_with(info.name + "-")) continue;
+    auto experts = split_names(name.substr(info.name.size()), trained_names(info.name));
+    if (!experts.empty()) return {info.name, std::move(experts)};
   }
   return {std::string(name), ""};
 }

@@ -13,6 +13,9 @@
 // only chance; trained ones draw their actions.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "kindred/envs/bandit.h"
 #include "kindred/envs/diagonal.h"
 #include "kindred/envs/takeball.h"
@@ -29,7 +32,7 @@ Policies takeball_experts(const Takeball& environment);
 Policies bandit_experts(const Bandit& environment);
 
 /// The experts named in a list such as "medium,expert", in its order; all of them when it is empty.
-/// Throws InvalidArgument naming those there are.
+/// Throws InvalidArgument on a name that there is not, naming those there are, or one named twice.
 Policies select_experts(const Policies& experts, std::string_view names);
 
 /// What a dataset's name says: an environment, and perhaps which of its experts.

@@ -16,6 +16,53 @@ namespace {
 constexpr float kLimit = 10.0F;  // of a standardised number: one strange value must not decide
 constexpr std::int64_t kAgentPlane = 1;
 constexpr const char* kFormat = "kindred-policy-1";
+constexpr std::int64_t kBlock = 256;                        // rows of a batch computed at a time
+constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // of a layer in a file
+constexpr std::size_t kMostLayers = 16;
+
+/// The first line of a file: what its network looks like.
+class Header {
+ public:
+  Header(std::string_view line, std::string where)
+      : json_(nlohmann::json::parse(line)), where_(std::move(where)) {
+    if (json_.at("format") != kFormat)
+      throw DataFormatError("{} has format {}, expected \"{}\"", where_, json_.at("format").dump(),
+                            kFormat);
+  }
+
+  std::string text(const char* key) const { return json_.at(key); }
+  std::int64_t count(const char* key) const { return count_in(json_.at(key), key); }
+
+  std::vector<std::int64_t> counts(const char* key) const {
+    const auto& list = json_.at(key);
+    if (!list.is_array() || list.empty() || list.size() > kMostLayers)
+      throw DataFormatError("{} has '{}' {}, expected a list of 1 to {} numbers", where_, key,
+                            list.dump(), kMostLayers);
+    std::vector<std::int64_t> values;
+    for (const auto& value : list) values.push_back(count_in(value, key));
+    return values;
+  }
+
+  /// Whether `key` is the first of the only two words it can be.
+  bool is(const char* key, const char* word, const char* other) const {
+    const auto& found = json_.at(key);
+    if (found != word && found != other)
+      throw DataFormatError("{} has '{}' {}, expected \"{}\" or \"{}\"", where_, key, found.dump(),
+                            word, other);
+    return found == word;
+  }
+
+ private:
+  std::int64_t count_in(const nlohmann::json& value, const char* key) const {
+    if (!value.is_number_unsigned() || value < 1 || value > kMostUnits)
+      throw DataFormatError("{} has '{}' {}, expected whole numbers from 1 to {}", where_, key,
+                            value.dump(), kMostUnits);
+    return value;
+  }
+
+  nlohmann::json json_;
+  std::string where_;
+};
 
 /// Takes numbers off the front of a file.
 class Numbers {
@@ -24,12 +71,14 @@ class Numbers {
 
   std::vector<float> take(std::int64_t count) {
     const auto size = static_cast<std::size_t>(count) * sizeof(float);
-    if (count < 0 || bytes_.size() < size)
+    if (bytes_.size() < size)
       throw DataFormatError("{} ends early: {} bytes are left where {} are expected", where_,
                             bytes_.size(), size);
     std::vector<float> values(static_cast<std::size_t>(count));
     std::memcpy(values.data(), bytes_.data(), size);
     bytes_.remove_prefix(size);
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+      throw DataFormatError("{} holds a number that is not finite", where_);
     return values;
   }
 
@@ -60,14 +109,23 @@ InputView InputView::of(const EnvironmentSpec& spec) {
 
 std::int64_t InputView::inputs() const {
   if (kind == Kind::kStandardised) return static_cast<std::int64_t>(mean.size());
-  const auto window = 2 * (size - 3) + 1;  // free cells are at most size - 3 apart
-  return window * window * (planes - 1);
+  return window() * window() * (planes - 1);
+}
+
+std::int64_t InputView::observed() const {
+  return kind == Kind::kStandardised ? static_cast<std::int64_t>(mean.size())
+                                     : size * size * planes;
+}
+
+bool InputView::fits(const InputView& other) const {
+  return kind == other.kind && mean.size() == other.mean.size() && size == other.size &&
+         planes == other.planes;
 }
 
 void InputView::apply(std::int64_t rows, const float* observations, float* out) const {
   if (kind == Kind::kCentred) {
     for (std::int64_t r = 0; r < rows; ++r)
-      apply_centred(observations + r * size * size * planes, out + r * inputs());
+      apply_centred(observations + r * observed(), out + r * inputs());
     return;
   }
   const auto dim = mean.size();
@@ -78,19 +136,17 @@ void InputView::apply(std::int64_t rows, const float* observations, float* out) 
 }
 
 void InputView::apply_centred(const float* observation, float* out) const {
-  const auto reach = size - 3;
-  const auto window = 2 * reach + 1;
   std::fill_n(out, inputs(), 0.0F);
   std::int64_t agent = 0;
   while (agent + 1 < size * size && observation[agent * planes + kAgentPlane] == 0.0F) ++agent;
-  const auto first_row = agent / size - reach, first_column = agent % size - reach;
+  const auto first_row = agent / size - reach(), first_column = agent % size - reach();
 
-  for (auto row = std::max<std::int64_t>(first_row, 0); row < std::min(size, first_row + window);
+  for (auto row = std::max<std::int64_t>(first_row, 0); row < std::min(size, first_row + window());
        ++row)
     for (auto column = std::max<std::int64_t>(first_column, 0);
-         column < std::min(size, first_column + window); ++column) {
+         column < std::min(size, first_column + window()); ++column) {
       const float* from = observation + (row * size + column) * planes;
-      float* to = out + ((row - first_row) * window + column - first_column) * (planes - 1);
+      float* to = out + ((row - first_row) * window() + column - first_column) * (planes - 1);
       *to++ = from[0];
       std::copy_n(from + kAgentPlane + 1, planes - kAgentPlane - 1, to);
     }
@@ -125,11 +181,15 @@ NetworkPolicy::NetworkPolicy(std::string name, std::string summary, InputView vi
 void NetworkPolicy::distribution(const Situations& seen, std::span<float> out) const {
   thread_local std::vector<float> inputs;
   thread_local Mlp::Pass pass;
-  inputs.resize(static_cast<std::size_t>(seen.count * view_.inputs()));
-  view_.apply(seen.count, seen.observations.data(), inputs.data());
-  const auto outputs = network_.forward(seen.count, inputs.data(), pass);
-  to_distribution(seen.count, outputs, network_.output_stride(), network_.shape().outputs,
-                  log_deviation_, out);
+  inputs.resize(static_cast<std::size_t>(std::min(kBlock, seen.count) * view_.inputs()));
+  const auto actions = network_.shape().outputs, width = is_discrete() ? actions : 2 * actions;
+  for (std::int64_t done = 0; done < seen.count; done += kBlock) {
+    const auto rows = std::min(kBlock, seen.count - done);
+    view_.apply(rows, seen.observations.data() + done * view_.observed(), inputs.data());
+    const auto outputs = network_.forward(rows, inputs.data(), pass);
+    to_distribution(rows, outputs, network_.output_stride(), actions, log_deviation_,
+                    out.subspan(static_cast<std::size_t>(done * width)));
+  }
 }
 
 std::string NetworkPolicy::to_bytes() const {
@@ -161,21 +221,18 @@ std::shared_ptr<const NetworkPolicy> NetworkPolicy::from_bytes(std::string_view 
                                                                const std::string& where) {
   try {
     const auto line = bytes.substr(0, bytes.find('\n'));
-    const auto header = nlohmann::json::parse(line);
-    if (header.at("format") != kFormat)
-      throw DataFormatError("{} has format {}, expected {}", where, header.at("format").dump(),
-                            kFormat);
-    InputView view;
-    MlpShape shape{.inputs = header.at("inputs"),
-                   .hidden = header.at("hidden"),
-                   .outputs = header.at("outputs")};
+    const Header header(line, where);
     Numbers numbers(bytes.substr(std::min(bytes.size(), line.size() + 1)), where);
-    if (header.at("view") == "centred") {
+    const MlpShape shape{.inputs = header.count("inputs"),
+                         .hidden = header.counts("hidden"),
+                         .outputs = header.count("outputs"),
+                         .sparse = header.is("view", "centred", "standardised")};
+    InputView view;
+    if (shape.sparse) {
       view.kind = InputView::Kind::kCentred;
-      view.size = header.at("size");
-      view.planes = header.at("planes");
-      shape.sparse = true;
-      if (view.inputs() != shape.inputs)
+      view.size = header.count("size");
+      view.planes = header.count("planes");
+      if (view.size < 3 || view.inputs() != shape.inputs)
         throw DataFormatError("{}: a picture of {} x {} x {} gives {} inputs, not {}", where,
                               view.size, view.size, view.planes, view.inputs(), shape.inputs);
     } else {
@@ -183,12 +240,17 @@ std::shared_ptr<const NetworkPolicy> NetworkPolicy::from_bytes(std::string_view 
       view.scale = numbers.take(shape.inputs);
     }
     auto log_deviation =
-        numbers.take(header.at("actions") == "discrete" ? 0 : std::int64_t{header.at("outputs")});
-    Mlp network(shape);
-    network.unpack(numbers.take(network.packed_size()));
+        numbers.take(header.is("actions", "discrete", "continuous") ? 0 : shape.outputs);
+    // Taken first: a network that the file cannot fill is never made.
+    const auto parameters = numbers.take(shape.parameters());
     numbers.finish();
-    return std::make_shared<NetworkPolicy>(header.at("name"), header.at("summary"), std::move(view),
-                                           std::move(network), std::move(log_deviation));
+    Mlp network(shape);
+    network.unpack(parameters);
+    return std::make_shared<NetworkPolicy>(header.text("name"), header.text("summary"),
+                                           std::move(view), std::move(network),
+                                           std::move(log_deviation));
+  } catch (const InvalidArgument& error) {
+    throw DataFormatError("{} describes an impossible network: {}", where, error.what());
   } catch (const nlohmann::json::exception&) {
     throw DataFormatError("{} is not a policy file: its first line does not describe a network",
                           where);

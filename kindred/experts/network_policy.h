@@ -30,12 +30,18 @@ struct InputView {
   /// then what matters is where things lie as seen from the agent.
   static InputView of(const EnvironmentSpec& spec);
 
-  std::int64_t inputs() const;
+  std::int64_t observed() const;  ///< Numbers in an observation,
+  std::int64_t inputs() const;    ///< and in what the network is shown of it.
   bool is_sparse() const { return kind == Kind::kCentred; }
-  /// observations [rows, observation_dim] → out [rows, inputs].
+  /// observations [rows, observed] → out [rows, inputs].
   void apply(std::int64_t rows, const float* observations, float* out) const;
 
+  /// Whether both look at observations of the same shape in the same way.
+  bool fits(const InputView& other) const;
+
  private:
+  std::int64_t reach() const { return size - 3; }  // how far apart two free cells can be
+  std::int64_t window() const { return 2 * reach() + 1; }
   void apply_centred(const float* observation, float* out) const;
 };
 

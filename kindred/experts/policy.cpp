@@ -8,13 +8,14 @@
 #include "kindred/core/error.h"
 
 namespace kindred {
-
 namespace {
 
 /// log P(Z > z) of a standard normal Z; far out, where the probability underflows, by its series.
 double log_tail(double z) {
   if (z < 30.0) return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
-  return -0.5 * z * z - std::log(z * std::sqrt(2.0 * std::numbers::pi));
+  const double w = 1.0 / (z * z);
+  return -0.5 * z * z - std::log(z * std::sqrt(2.0 * std::numbers::pi)) +
+         std::log1p(-w + 3.0 * w * w);
 }
 
 }  // namespace

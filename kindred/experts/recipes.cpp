@@ -110,7 +110,7 @@ void save(const Course& course, const std::filesystem::path& path) {
 }
 
 /// The course up to `steps`: it may have been saved a moment later than the training.
-Course load_course(const std::filesystem::path& path, std::int64_t steps) {
+Course load_course(const std::filesystem::path& path, std::int64_t steps) try {
   const ArrayFileReader file(path);
   Course course;
   course.seconds = file.read<double>("seconds").values.at(0);
@@ -125,6 +125,9 @@ Course load_course(const std::filesystem::path& path, std::int64_t steps) {
         {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string()));
   }
   return course;
+} catch (const nlohmann::json::exception&) {
+  throw DataFormatError("'{}' holds no learning curve; remove it and its checkpoint to start anew",
+                        path.string());
 }
 
 Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
@@ -199,6 +202,36 @@ nlohmann::ordered_json describe(const Recipe& recipe, const Environment& environ
   return record;
 }
 
+std::string shipped_policy(const std::string& environment, const std::string& file) {
+  const auto shipped = trained_policies();
+  const auto found = std::ranges::find(shipped, file, &EmbeddedFile::name);
+  if (found == shipped.end())
+    throw InvalidArgument(
+        "no trained experts of '{0}' come with this program; make them with 'kindred experts "
+        "train {0} -o DIR' and use them with --weights DIR",
+        environment);
+  return std::string(found->bytes);
+}
+
+std::string policy_in(const std::filesystem::path& folder, const std::string& environment,
+                      const std::string& file) {
+  if (!std::filesystem::exists(folder / file))
+    throw InvalidArgument(
+        "folder '{0}' has no '{1}'; make it with 'kindred experts train {2} -o {0}'",
+        folder.string(), file, environment);
+  return read_text(folder / file);
+}
+
+void check_fit(const NetworkPolicy& policy, const EnvironmentSpec& spec) {
+  if (!policy.view().fits(InputView::of(spec)) ||
+      policy.network().shape().outputs != spec.action_width ||
+      policy.is_discrete() != spec.is_discrete())
+    throw InvalidArgument(
+        "the trained experts of '{0}' were made for other observations than these options give; "
+        "train your own with 'kindred experts train {0} … -o DIR' and use them with --weights DIR",
+        spec.name);
+}
+
 }  // namespace
 
 std::vector<Recipe> recipes(std::string_view environment) {
@@ -254,28 +287,10 @@ Policies load_experts(const Environment& environment, const std::filesystem::pat
   Policies experts;
   for (const auto& name : names) {
     const auto file = policy_file(spec.name, name);
-    std::string bytes;
-    if (!folder.empty()) {
-      bytes = read_text(folder / file);
-    } else {
-      const auto shipped = trained_policies();
-      const auto found = std::ranges::find(shipped, file, &EmbeddedFile::name);
-      if (found == shipped.end())
-        throw InvalidArgument(
-            "no trained experts of '{}' come with this program; make them with 'kindred experts "
-            "train {} -o DIR' and use them with --weights DIR",
-            spec.name, spec.name);
-      bytes = found->bytes;
-    }
+    const auto bytes =
+        folder.empty() ? shipped_policy(spec.name, file) : policy_in(folder, spec.name, file);
     auto policy = NetworkPolicy::from_bytes(bytes, "policy file '" + file + "'");
-    const auto view = InputView::of(spec);
-    if (policy->view().inputs() != view.inputs() || policy->view().kind != view.kind ||
-        policy->network().shape().outputs != spec.action_width ||
-        policy->is_discrete() != spec.is_discrete())
-      throw InvalidArgument(
-          "the trained experts of '{}' were made for other observations than these options give; "
-          "train your own with 'kindred experts train {} … -o DIR' and use them with --weights DIR",
-          spec.name, spec.name);
+    check_fit(*policy, spec);
     experts.push_back(std::move(policy));
   }
   return experts;

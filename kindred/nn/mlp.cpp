@@ -18,7 +18,22 @@ void for_each_set(std::int64_t inputs, const float* x, Visit visit) {
     if (x[i] != 0.0F) visit(i, x[i]);
 }
 
+void check_count(std::span<const float> values, std::int64_t expected) {
+  if (static_cast<std::int64_t>(values.size()) != expected)
+    throw InvalidArgument("a network of this shape has {} parameters, not {}", expected,
+                          values.size());
+}
+
 }  // namespace
+
+std::int64_t MlpShape::parameters() const {
+  std::int64_t count = 0, below = inputs;
+  for (const auto units : hidden) {
+    count += (below + 1) * units;
+    below = units;
+  }
+  return count + (below + 1) * outputs;
+}
 
 Mlp::Mlp(MlpShape shape) : shape_(std::move(shape)) {
   if (shape_.inputs < 1 || shape_.outputs < 1 || shape_.hidden.empty())
@@ -56,6 +71,7 @@ void Mlp::initialise(Random random, double output_gain) {
 }
 
 void Mlp::set_parameters(std::span<const float> values) {
+  check_count(values, static_cast<std::int64_t>(parameters_.size()));
   std::ranges::copy(values, parameters_.begin());
   parameters_changed();
 }
@@ -64,12 +80,6 @@ void Mlp::parameters_changed() {
   for (std::size_t l = 1; l < layers_.size(); ++l)
     transpose(layers_[l].inputs, layers_[l].width, parameters_.data() + layers_[l].weight,
               transposed_.data() + layers_[l].transposed);
-}
-
-std::int64_t Mlp::packed_size() const {
-  std::int64_t size = 0;
-  for (const auto& layer : layers_) size += (layer.inputs + 1) * layer.outputs;
-  return size;
 }
 
 std::vector<float> Mlp::packed() const {
@@ -83,9 +93,7 @@ std::vector<float> Mlp::packed() const {
 }
 
 void Mlp::unpack(std::span<const float> values) {
-  if (static_cast<std::int64_t>(values.size()) != packed_size())
-    throw InvalidArgument("a network of this shape has {} parameters, not {}", packed_size(),
-                          values.size());
+  check_count(values, shape_.parameters());
   const float* from = values.data();
   for (const auto& layer : layers_)
     for (std::int64_t row = 0; row <= layer.inputs; ++row, from += layer.outputs)

@@ -17,6 +17,8 @@ struct MlpShape {
   std::int64_t outputs = 0;
   bool sparse = false;  ///< Most inputs are 0, and are skipped.
 
+  /// How many parameters there are, without padding.
+  std::int64_t parameters() const;
   bool operator==(const MlpShape&) const = default;
 };
 
@@ -34,12 +36,12 @@ class Mlp {
 
   /// Weight [inputs, width] and bias [width] of each layer, one after the other; widths padded.
   std::span<const float> parameters() const { return parameters_; }
+  /// Throws InvalidArgument unless there are as many as parameters() has.
   void set_parameters(std::span<const float> values);
   /// The same without the padding: how networks are kept in files.
   std::vector<float> packed() const;
-  /// Throws InvalidArgument unless there are packed_size() of them.
+  /// Throws InvalidArgument unless there are shape().parameters() of them.
   void unpack(std::span<const float> values);
-  std::int64_t packed_size() const;
 
   struct Pass {
     std::vector<std::vector<float>> activations;  // per layer [rows, width]

@@ -52,6 +52,53 @@ TEST(Experts, AreNamed) {
   EXPECT_THROW(make_experts(Drift()), InvalidArgument);
 }
 
+TEST(SelectExperts, TakesThemInTheOrderOfTheList) {
+  const auto all = make_experts(*make_environment("diagonal"));
+  EXPECT_EQ(select_experts(all, ""), all);
+  EXPECT_THAT(names_of(select_experts(all, "zigzag-1")), ElementsAre("zigzag-1"));
+  EXPECT_THAT(names_of(select_experts(all, "zigzag-2,right-first")),
+              ElementsAre("zigzag-2", "right-first"));
+}
+
+TEST(SelectExperts, SaysWhichThereAre) {
+  const auto all = make_experts(*make_environment("takeball"));
+  const auto expect_refused = [&](const char* names, const char* words) {
+    EXPECT_THAT([&] { select_experts(all, names); },
+                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(words)));
+  };
+  expect_refused("ball-9", "no expert 'ball-9'; there are ball-0, ball-1, ball-2, ball-3");
+  expect_refused("ball-0,", "no expert ''");
+  expect_refused("ball-0, ball-1", "no expert ' ball-1'");
+  expect_refused("ball-0,ball-1,ball-0", "'ball-0' is named twice");
+}
+
+TEST(DatasetName, IsAnEnvironmentAndPerhapsItsExperts) {
+  const auto expect_parts = [](const char* name, const char* environment, const char* experts) {
+    const auto parsed = parse_dataset_name(name);
+    EXPECT_EQ(parsed.environment, environment) << name;
+    EXPECT_EQ(parsed.experts, experts) << name;
+  };
+  expect_parts("hopper", "hopper", "");
+  expect_parts("hopper-medium", "hopper", "medium");
+  expect_parts("hopper-medium-expert", "hopper", "medium,expert");
+  expect_parts("ant-expert-medium", "ant", "expert,medium");
+  expect_parts("path-following", "path-following", "");
+  expect_parts("path-following-free", "path-following", "free");
+  expect_parts("path-following-up-first-free", "path-following", "up-first,free");
+  expect_parts("path-following-right-first-up-first", "path-following", "right-first,up-first");
+  expect_parts("extra-plus-zero", "extra", "plus,zero");
+}
+
+TEST(DatasetName, AnythingElseIsLeftWhole) {
+  for (const char* name :
+       {"", "-", "takeball-permuted", "takeball-ball-0", "diagonal-balanced", "hopper-",
+        "hopper-large", "hopper-medium-", "hopper--medium", "hopper-medium-large",
+        "hopper-mediumexpert", "path-following-up", "labyrinth-medium", "Hopper-medium", "path"}) {
+    EXPECT_EQ(parse_dataset_name(name).environment, name);
+    EXPECT_EQ(parse_dataset_name(name).experts, "") << name;
+  }
+}
+
 // In the goal's cell, lower right, an episode has ended and no move is ever made.
 TEST(DiagonalExperts, MoveAsDefined) {
   const Diagonal environment;

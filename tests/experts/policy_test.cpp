@@ -57,6 +57,48 @@ TEST(GaussianLogDensity, MatchesTheFormula) {
   EXPECT_NEAR(gaussian_log_density(gaussian, action), expected, 1e-12);
 }
 
+/// Of one number: the mean, one deviation of 1 and where it is.
+double clipped_density(float mean, float action) {
+  return gaussian_log_density(std::vector{mean, 1.0f}, std::vector{action}, true);
+}
+
+TEST(GaussianLogDensity, AtALimitCountsAllBeyond) {
+  for (double z = -8.0; z < 29.0; z += 0.25) {
+    const double expected = std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
+    EXPECT_NEAR(clipped_density(static_cast<float>(1.0 - z), 1.0f), expected, 1e-9) << z;
+    EXPECT_NEAR(clipped_density(static_cast<float>(z - 1.0), -1.0f), expected, 1e-9) << z;
+  }
+}
+
+TEST(GaussianLogDensity, InsideTheLimitsClippingDoesNotMatter) {
+  const std::vector<float> gaussian = {0.3f, -2.0f, 0.5f, 4.0f};
+  const std::vector<float> action = {0.999f, -0.5f};
+  EXPECT_EQ(gaussian_log_density(gaussian, action, true), gaussian_log_density(gaussian, action));
+}
+
+/// One of the numbers at its limit, the other inside, under a deviation that is not 1.
+TEST(GaussianLogDensity, MixesBothKinds) {
+  const std::vector<float> gaussian = {0.5f, 0.25f, 0.25f, 0.5f};
+  const double inside =
+      -0.5 - std::log(0.5) - 0.5 * std::log(2.0 * std::numbers::pi);  // one deviation away
+  const double beyond = std::log(0.5 * std::erfc(2.0 / std::numbers::sqrt2));
+  EXPECT_NEAR(gaussian_log_density(gaussian, std::vector{1.0f, 0.75f}, true), inside + beyond,
+              1e-12);
+}
+
+/// Far out the probability underflows and a series takes over, without a step.
+TEST(GaussianLogDensity, TailsHaveNoStep) {
+  const auto tail = [](double z) { return clipped_density(static_cast<float>(1.0 - z), 1.0f); };
+  for (const double z : {29.5, 30.0, 36.0, 37.0}) {
+    constexpr double kStep = 1.0 / 64.0;  // floats hold these numbers exactly
+    const double jump = tail(z) - tail(z - kStep);
+    const double slope = -0.5 * (z * z - (z - kStep) * (z - kStep));
+    EXPECT_NEAR(jump, slope - kStep / z, 1e-5) << z;
+  }
+  EXPECT_NEAR(tail(1000.0), -500'000.0 - std::log(1000.0 * std::sqrt(2.0 * std::numbers::pi)),
+              1e-5);
+}
+
 TEST(TabularPolicy, GivesTheRowsOfTheStatesAsked) {
   const TabularPolicy policy("p", "", 2, {0.25f, 0.75f, 1.0f, 0.0f});
   const std::vector<std::int32_t> states = {1, 0, 1};

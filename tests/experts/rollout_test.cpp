@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <numbers>
 #include <set>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/envs/extra.h"
+#include "kindred/envs/path_following.h"
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/oracle.h"
@@ -27,6 +31,7 @@ void expect_identical(const Trajectories& a, const Trajectories& b) {
   EXPECT_EQ(values(a.offsets), values(b.offsets));
   EXPECT_EQ(values(a.observations.index()), values(b.observations.index()));
   EXPECT_EQ(values(a.observations.floats()), values(b.observations.floats()));
+  EXPECT_EQ(values(a.observations.bytes()), values(b.observations.bytes()));
   EXPECT_EQ(values(a.actions.ints()), values(b.actions.ints()));
   EXPECT_EQ(values(a.actions.floats()), values(b.actions.floats()));
   EXPECT_EQ(values(a.rewards), values(b.rewards));
@@ -45,7 +50,11 @@ std::vector<float> episode(const Trajectories& data, std::int64_t i) {
   const auto dim = data.observations.dim();
   std::vector<float> all(static_cast<std::size_t>((end - begin) * dim));
   data.observations.copy(begin, end, all.data());
-  for (auto t = begin; t < end; ++t) all.push_back(static_cast<float>(data.actions.ints()[t]));
+  const auto width = data.actions.dim();
+  for (auto t = begin; t < end; ++t)
+    for (std::int64_t d = 0; d < width; ++d)
+      all.push_back(data.actions.is_discrete() ? static_cast<float>(data.actions.ints()[t])
+                                               : data.actions.floats()[t * width + d]);
   all.push_back(static_cast<float>(data.labels[i]));
   return all;
 }
@@ -218,6 +227,136 @@ TEST(ContinuousRollout, StoresDenseRowsAndIsScoredByDensity) {
   EXPECT_GT(terminals, 0);
   EXPECT_NE(values(data.rewards), std::vector<float>(static_cast<std::size_t>(data.steps())));
   EXPECT_EQ(oracle_labels(data, environment, policies), values(data.labels));
+}
+
+/// A rollout by steps must be a beginning of the rollout with more of them.
+void check_steps(const Environment& environment, const Policies& policies, std::int64_t steps) {
+  const GenerateOptions options = {.steps = steps, .seed = 11, .threads = 1};
+  const auto data = rollout(environment, policies, options);
+  data.validate("by steps");
+  const auto experts = static_cast<std::int64_t>(policies.size());
+  EXPECT_EQ(data.steps(), steps);
+  std::vector<std::int64_t> per_expert(policies.size()), episodes(policies.size());
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    per_expert[static_cast<std::size_t>(data.labels[i])] += data.length(i);
+    ++episodes[static_cast<std::size_t>(data.labels[i])];
+    const auto last = data.offsets[i + 1] - 1;
+    EXPECT_NE(data.terminals[last] != 0, data.timeouts[last] != 0);
+  }
+  for (std::int64_t e = 0; e < experts; ++e)
+    EXPECT_EQ(per_expert[static_cast<std::size_t>(e)],
+              steps * (e + 1) / experts - steps * e / experts);
+
+  auto many = options;
+  many.threads = 3;
+  expect_identical(data, rollout(environment, policies, many));
+
+  auto larger = options;
+  larger.steps = 3 * steps + 1;
+  const auto more = rollout(environment, policies, larger);
+  std::int64_t i = 0, first_of_expert = 0;
+  for (std::size_t e = 0; e < policies.size(); ++e) {
+    for (std::int64_t n = 0; n + 1 < episodes[e]; ++n, ++i)  // the last one is cut here
+      ASSERT_EQ(episode(data, i), episode(more, first_of_expert + n));
+    ++i;
+    first_of_expert += std::ranges::count(more.labels, static_cast<std::int32_t>(e));
+  }
+}
+
+TEST(RolloutBySteps, GivesEachExpertItsShareWhateverTheThreads) {
+  const auto diagonal = make_environment("diagonal");
+  for (const std::int64_t steps : {5, 6, 997, 20'000})
+    check_steps(*diagonal, make_experts(*diagonal), steps);
+  check_steps(Drift(), {std::make_shared<Push>(1.0f), std::make_shared<Push>(-1.0f)}, 3'333);
+}
+
+TEST(RolloutBySteps, OfFewerStepsThanExpertsIsRefused) {
+  const Diagonal diagonal;
+  EXPECT_THROW(generate(diagonal, {.steps = 4}), InvalidArgument);
+  EXPECT_THROW(generate(diagonal, {.steps = -1}), InvalidArgument);
+  EXPECT_EQ(generate(diagonal, {.steps = 5}).episodes(), 5);
+}
+
+TEST(RolloutBySteps, CanBeShuffled) {
+  const Diagonal diagonal;
+  const auto sorted = generate(diagonal, {.steps = 2'000, .seed = 12});
+  const auto mixed = generate(diagonal, {.steps = 2'000, .seed = 12, .shuffle = true});
+  mixed.validate("shuffled");
+  EXPECT_NE(values(sorted.labels), values(mixed.labels));
+  std::multiset<std::vector<float>> before, after;
+  for (std::int64_t i = 0; i < sorted.episodes(); ++i) {
+    before.insert(episode(sorted, i));
+    after.insert(episode(mixed, i));
+  }
+  EXPECT_EQ(before, after);
+}
+
+/// Pushes as far as it can, and often further.
+class Wild final : public Policy {
+ public:
+  explicit Wild(float direction) : Policy("wild", ""), direction_(direction) {}
+  bool reads_states() const override { return false; }
+  void distribution(const Situations&, std::span<float> out) const override {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = i % 4 < 2 ? direction_ : 1.0f;
+  }
+
+ private:
+  float direction_;
+};
+
+TEST(ClippedRollout, RecordsActionsWithinTheLimitsAndScoresThemSo) {
+  const PathFollowing environment;
+  const Policies policies = {std::make_shared<Wild>(0.3f), std::make_shared<Wild>(-0.3f)};
+  const auto data = rollout(environment, policies, {.per_expert = 200, .seed = 13});
+  std::int64_t at_limit = 0;
+  for (const float number : data.actions.floats()) {
+    ASSERT_LE(std::abs(number), 1.0f);
+    at_limit += std::abs(number) == 1.0f;
+  }
+  // Beyond 0.7 above and 1.3 below the mean: 24.2% and 9.7% of the numbers.
+  EXPECT_NEAR(static_cast<double>(at_limit) / static_cast<double>(data.actions.floats().size()),
+              0.339, 0.01);
+  EXPECT_EQ(oracle_labels(data, environment, policies), values(data.labels));
+
+  // One step at the limit in both numbers, by hand.
+  const auto scores = log_likelihoods(data, environment, policies);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    double expected = 0.0;
+    for (auto t = data.offsets[i]; t < data.offsets[i + 1]; ++t)
+      for (std::int64_t d = 0; d < 2; ++d) {
+        const double x = static_cast<double>(data.actions.floats()[2 * t + d]);
+        const double z = x - static_cast<double>(0.3f);
+        const double beyond = 0.5 * std::erfc((x > 0.0 ? z : -z) / std::sqrt(2.0));
+        const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
+        expected += std::log(std::abs(x) == 1.0 ? beyond : density);
+      }
+    EXPECT_NEAR(scores[static_cast<std::size_t>(2 * i)], expected, 1e-6);
+  }
+}
+
+/// Moves at random, whatever it sees.
+class Stroll final : public Policy {
+ public:
+  Stroll() : Policy("stroll", "") {}
+  bool reads_states() const override { return false; }
+  void distribution(const Situations&, std::span<float> out) const override {
+    std::ranges::fill(out, 0.2f);
+  }
+};
+
+TEST(ByteRollout, KeepsPicturesOfRandomMapsAsBytes) {
+  const Extra environment;
+  const Policies policies = {std::make_shared<Stroll>()};
+  const auto data = rollout(environment, policies, {.per_expert = 60, .seed = 14});
+  data.validate("extra");
+  ASSERT_TRUE(data.observations.is_bytes());
+  EXPECT_FALSE(data.observations.is_interned());
+  EXPECT_EQ(std::ranges::max(data.observations.bytes()), 1);
+  std::vector<float> row(static_cast<std::size_t>(data.observations.dim()));
+  for (std::int64_t t = 0; t < data.steps(); ++t) {
+    data.observations.copy(t, t + 1, row.data());
+    ASSERT_NO_THROW(decode_extra(row)) << "step " << t;
+  }
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "kindred/core/random.h"
 
 namespace kindred {
 namespace {
@@ -71,6 +74,45 @@ TEST(Elementwise, SoftplusIsRightToTheLastBits) {
     worst = std::max(worst, std::abs(static_cast<double>(softplus(x)) - expected) / expected);
   });
   EXPECT_LT(worst, 3e-7);
+}
+
+/// Whole vectors and what is left over, at every length.
+TEST(Elementwise, LoopsMatchTheirDefinitions) {
+  Random random(1, "elementwise");
+  for (std::int64_t n = 0; n < 70; ++n) {
+    std::vector<float> x(static_cast<std::size_t>(n)), y(x.size());
+    for (auto* values : {&x, &y})
+      for (auto& value : *values) value = static_cast<float>(random.normal());
+    auto squashed = x, slopes = y, sums = y;
+    tanh_rows(n, squashed.data());
+    tanh_gradient(n, squashed.data(), slopes.data());
+    add_scaled(n, 0.5F, x.data(), sums.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double t = std::tanh(static_cast<double>(x[i]));
+      ASSERT_NEAR(static_cast<double>(squashed[i]), t, 3e-7);
+      ASSERT_NEAR(static_cast<double>(slopes[i]), static_cast<double>(y[i]) * (1.0 - t * t), 2e-6);
+      ASSERT_FLOAT_EQ(sums[i], y[i] + 0.5F * x[i]);
+    }
+  }
+}
+
+/// As published: m̂ / (√v̂ + ε), with m̂ and v̂ freed of their bias towards 0.
+TEST(Elementwise, AdamsRatesHoldTheBiasCorrections) {
+  const AdamOptions options{.learning_rate = 0.01, .epsilon = 1e-5};
+  double m = 0.0, v = 0.0, expected = 1.0;
+  float first = 0.0F, second = 0.0F, parameter = 1.0F;
+  for (std::int64_t step = 1; step <= 50; ++step) {
+    const double gradient = std::sin(static_cast<double>(step));
+    m = options.beta1 * m + (1.0 - options.beta1) * gradient;
+    v = options.beta2 * v + (1.0 - options.beta2) * gradient * gradient;
+    const auto power = static_cast<double>(step);
+    const double unbiased_m = m / (1.0 - std::pow(options.beta1, power));
+    const double unbiased_v = v / (1.0 - std::pow(options.beta2, power));
+    expected -= options.learning_rate * unbiased_m / (std::sqrt(unbiased_v) + options.epsilon);
+    const auto given = static_cast<float>(2.0 * gradient);
+    adam_update(1, &given, 0.5F, adam_rates(options, step), &first, &second, &parameter);
+    ASSERT_NEAR(static_cast<double>(parameter), expected, 2e-6) << "step " << step;
+  }
 }
 
 }  // namespace

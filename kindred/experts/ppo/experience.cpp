@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
 
 namespace kindred::ppo {
@@ -40,6 +41,8 @@ std::vector<double> RunningStatistics::save() const {
 }
 
 void RunningStatistics::restore(std::span<const double> saved) {
+  if (saved.size() != 1 + 2 * mean_.size())
+    throw DataFormatError("the checkpoint holds statistics of other numbers");
   count_ = saved[0];
   std::ranges::copy(saved.subspan(1, mean_.size()), mean_.begin());
   std::ranges::copy(saved.last(squares_.size()), squares_.begin());

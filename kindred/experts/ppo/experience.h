@@ -43,14 +43,14 @@ struct Experience {
 /// ones fade: what an untrained policy does can be far from what is seen later.
 class RunningStatistics {
  public:
-  explicit RunningStatistics(std::size_t columns, double memory)
+  RunningStatistics(std::size_t columns, double memory)
       : memory_(memory), mean_(columns), squares_(columns) {}
 
   void add(std::span<const double> row);
   double mean(std::size_t column = 0) const { return mean_[column]; }
   double deviation(std::size_t column = 0) const;
 
-  /// All of its numbers, and back again.
+  /// All of its numbers, and back again. Throws DataFormatError on those of other columns.
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
 

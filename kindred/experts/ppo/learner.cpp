@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
+#include "kindred/experts/ppo/losses.h"
 #include "kindred/nn/elementwise.h"
 
 namespace kindred::ppo {
@@ -35,46 +35,6 @@ Networks make_networks(const EnvironmentSpec& spec, const PpoOptions& options) {
   return {view, std::move(actor), std::move(critic), std::move(log_deviation)};
 }
 
-/// Log-probability of a row's action with its gradient, and the entropy with its own.
-struct ActionTerms {
-  float log_probability = 0.0F, entropy = 0.0F;
-};
-
-/// Discrete: gradients with respect to the logits.
-ActionTerms categorical(std::span<const float> logits, std::int32_t action,
-                        std::span<float> d_log_probability, std::span<float> d_entropy) {
-  const float most = std::ranges::max(logits);
-  float sum = 0.0F;
-  for (const float logit : logits) sum += std::exp(logit - most);
-  const float log_sum = most + std::log(sum);
-  ActionTerms terms;
-  for (const float logit : logits) terms.entropy -= std::exp(logit - log_sum) * (logit - log_sum);
-  for (std::size_t a = 0; a < logits.size(); ++a) {
-    const float log_p = logits[a] - log_sum, p = std::exp(log_p);
-    d_log_probability[a] = (static_cast<std::int32_t>(a) == action ? 1.0F : 0.0F) - p;
-    d_entropy[a] = -p * (log_p + terms.entropy);
-  }
-  terms.log_probability = logits[static_cast<std::size_t>(action)] - log_sum;
-  return terms;
-}
-
-/// Continuous: gradients with respect to the means and to the log-deviations.
-ActionTerms gaussian(std::span<const float> means, std::span<const float> log_deviation,
-                     std::span<const float> action, std::span<float> d_means,
-                     std::span<float> d_deviation) {
-  const float half_log_two_pi = 0.5F * std::log(2.0F * std::numbers::pi_v<float>);
-  ActionTerms terms;
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    const float inverse = std::exp(-log_deviation[i]);
-    const float z = (action[i] - means[i]) * inverse;
-    terms.log_probability -= 0.5F * z * z + log_deviation[i] + half_log_two_pi;
-    terms.entropy += log_deviation[i] + half_log_two_pi + 0.5F;
-    d_means[i] = z * inverse;
-    d_deviation[i] = z * z - 1.0F;
-  }
-  return terms;
-}
-
 }  // namespace
 
 std::vector<float> AdamMemory::step(std::span<const float> parameters,
@@ -96,7 +56,9 @@ struct Learner::Gradient {
   std::vector<float> actor;  // the deviations' gradient lies behind the network's
   std::vector<float> critic;
   UpdateStatistics sums;
-  std::vector<float> inputs, delta, d_log_probability, d_entropy;
+  std::vector<float> inputs, delta;
+  std::vector<float> d_log_probability, d_entropy;  // by the network's outputs
+  std::vector<float> d_log_deviation;               // of the log-probability
   Mlp::Pass pass;
 
   void clear(std::size_t actor_size, std::size_t critic_size) {
@@ -141,25 +103,12 @@ UpdateStatistics Learner::update(const Experience& experience, double learning_r
       const auto rows = std::span(order).subspan(begin, size);
       begin += size;
       const float weight = 1.0F / static_cast<float>(size);
-      const auto chunks = (static_cast<std::int64_t>(size) + kChunk - 1) / kChunk;
-      for (std::int64_t c = 0; c < chunks; ++c)
-        gradients_[static_cast<std::size_t>(c)]->clear(actor_memory_.first.size(),
-                                                       critic_memory_.first.size());
-      parallel_chunks(
-          static_cast<std::int64_t>(size), kChunk, options_.threads,
-          [&](std::int64_t from, std::int64_t to) {
-            differentiate(
-                experience,
-                rows.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
-                entropy, weight, *gradients_[static_cast<std::size_t>(from / kChunk)]);
-          });
-      auto& sum = *gradients_.front();
-      for (std::int64_t c = 1; c < chunks; ++c) sum.add(*gradients_[static_cast<std::size_t>(c)]);
-      step(sum, learning_rate);
-      total.entropy += sum.sums.entropy * static_cast<double>(weight);
-      total.clipped += sum.sums.clipped * static_cast<double>(weight);
-      total.value_error += sum.sums.value_error * static_cast<double>(weight);
-      divergence += sum.sums.divergence * static_cast<double>(weight);
+      const auto& gradient = differentiate(experience, rows, entropy, weight);
+      step(gradient, learning_rate);
+      total.entropy += gradient.sums.entropy * static_cast<double>(weight);
+      total.clipped += gradient.sums.clipped * static_cast<double>(weight);
+      total.value_error += gradient.sums.value_error * static_cast<double>(weight);
+      divergence += gradient.sums.divergence * static_cast<double>(weight);
     }
     total.minibatches += minibatches;
     total.divergence = divergence / static_cast<double>(minibatches);  // of the last epoch
@@ -172,8 +121,25 @@ UpdateStatistics Learner::update(const Experience& experience, double learning_r
   return total;
 }
 
-void Learner::differentiate(const Experience& experience, std::span<const std::int64_t> rows,
-                            double entropy, float weight, Gradient& out) const {
+const Learner::Gradient& Learner::differentiate(const Experience& experience,
+                                                std::span<const std::int64_t> rows, double entropy,
+                                                float weight) {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto used = std::span(gradients_).first((rows.size() + kChunk - 1) / kChunk);
+  parallel_chunks(count, kChunk, options_.threads, [&](std::int64_t begin, std::int64_t end) {
+    auto& gradient = *used[static_cast<std::size_t>(begin / kChunk)];
+    gradient.clear(actor_memory_.first.size(), critic_memory_.first.size());
+    const auto chunk =
+        rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    add_gradient(experience, chunk, entropy, weight, gradient);
+  });
+  auto& sum = *used.front();
+  for (const auto& gradient : used.subspan(1)) sum.add(*gradient);
+  return sum;
+}
+
+void Learner::add_gradient(const Experience& experience, std::span<const std::int64_t> rows,
+                           double entropy, float weight, Gradient& out) const {
   const auto width = networks_.view.inputs();
   out.inputs.resize(rows.size() * static_cast<std::size_t>(width));
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -183,7 +149,7 @@ void Learner::differentiate(const Experience& experience, std::span<const std::i
   critic_loss(experience, rows, weight, out);
 }
 
-/// -min(ρA, clip(ρ)A) - entropy·H, where ρ is how much likelier the action has become.
+/// The clipped surrogate, minus the entropy times its weight.
 void Learner::actor_loss(const Experience& e, std::span<const std::int64_t> rows, double entropy,
                          float weight, Gradient& out) const {
   const auto& actor = networks_.actor;
@@ -192,38 +158,32 @@ void Learner::actor_loss(const Experience& e, std::span<const std::int64_t> rows
   const auto stride = static_cast<std::size_t>(actor.output_stride());
   const auto outputs = actor.forward(count, out.inputs.data(), out.pass);
   const bool discrete = networks_.log_deviation.empty();
-  const auto clip = static_cast<float>(options_.clip), bonus = static_cast<float>(entropy);
+  const auto clip = static_cast<float>(options_.clip);
+  const float towards_entropy = -static_cast<float>(entropy) * weight;
   const auto deviations = std::span(out.actor).last(networks_.log_deviation.size());
   out.delta.assign(rows.size() * stride, 0.0F);
-  out.d_log_probability.resize(actions);
-  out.d_entropy.resize(actions);
+  for (auto* gradient : {&out.d_log_probability, &out.d_entropy, &out.d_log_deviation})
+    gradient->assign(actions, 0.0F);
 
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = static_cast<std::size_t>(rows[i]);
     const auto output = outputs.subspan(i * stride, actions);
-    // Continuous: d_entropy holds the log-probability's gradient by the deviations instead; the
-    // entropy's own is 1 there.
     const auto terms =
-        discrete ? categorical(output, e.discrete[row], out.d_log_probability, out.d_entropy)
-                 : gaussian(output, networks_.log_deviation,
-                            std::span(e.continuous).subspan(row * actions, actions),
-                            out.d_log_probability, out.d_entropy);
-    const float log_ratio =
-        std::clamp(terms.log_probability - e.log_probabilities[row], -20.0F, 20.0F);
-    const float ratio = std::exp(log_ratio), advantage = e.advantages[row];
-    const bool at_clip =
-        (advantage > 0.0F && ratio > 1.0F + clip) || (advantage < 0.0F && ratio < 1.0F - clip);
-    const float push = at_clip ? 0.0F : -advantage * ratio * weight;  // d loss / d log π
-    const float towards_entropy = -bonus * weight;
+        discrete ? categorical_terms(output, e.discrete[row], out.d_log_probability, out.d_entropy)
+                 : gaussian_terms(output, networks_.log_deviation,
+                                  std::span(e.continuous).subspan(row * actions, actions),
+                                  out.d_log_probability, out.d_log_deviation);
+    const auto surrogate = clipped_surrogate(terms.log_probability - e.log_probabilities[row],
+                                             e.advantages[row], clip);
+    const float push = surrogate.slope * weight;
     float* delta = out.delta.data() + i * stride;
     for (std::size_t a = 0; a < actions; ++a)
-      delta[a] =
-          push * out.d_log_probability[a] + (discrete ? towards_entropy * out.d_entropy[a] : 0.0F);
+      delta[a] = push * out.d_log_probability[a] + towards_entropy * out.d_entropy[a];
     for (std::size_t a = 0; a < deviations.size(); ++a)
-      deviations[a] += push * out.d_entropy[a] + towards_entropy;
+      deviations[a] += push * out.d_log_deviation[a] + towards_entropy;
     out.sums.entropy += static_cast<double>(terms.entropy);
-    out.sums.divergence += static_cast<double>(ratio - 1.0F - log_ratio);
-    out.sums.clipped += at_clip ? 1.0 : 0.0;
+    out.sums.divergence += static_cast<double>(surrogate.divergence);
+    out.sums.clipped += surrogate.at_clip ? 1.0 : 0.0;
   }
   actor.backward(count, out.inputs.data(), out.delta, out.pass, out.actor);
 }

@@ -43,15 +43,18 @@ class Learner {
   UpdateStatistics update(const Experience& experience, double learning_rate, double entropy,
                           Random random);
 
-  /// Everything the next update depends on but the options, and back again.
+  /// Everything the next update depends on but the options, and back again. Throws DataFormatError
+  /// on what networks of another shape saved.
   std::vector<float> save() const;
   void restore(std::span<const float> saved);
 
  private:
   struct Gradient;
-  /// Adds the gradient of a few rows.
-  void differentiate(const Experience& experience, std::span<const std::int64_t> rows,
-                     double entropy, float weight, Gradient& out) const;
+  /// The gradient of a minibatch, every row of which has the given weight.
+  const Gradient& differentiate(const Experience& experience, std::span<const std::int64_t> rows,
+                                double entropy, float weight);
+  void add_gradient(const Experience& experience, std::span<const std::int64_t> rows,
+                    double entropy, float weight, Gradient& out) const;
   void actor_loss(const Experience& experience, std::span<const std::int64_t> rows, double entropy,
                   float weight, Gradient& out) const;
   void critic_loss(const Experience& experience, std::span<const std::int64_t> rows, float weight,

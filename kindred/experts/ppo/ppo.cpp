@@ -137,11 +137,19 @@ std::shared_ptr<const NetworkPolicy> Ppo::policy(const std::string& name,
                                          networks.log_deviation);
 }
 
-void Ppo::save(const std::filesystem::path& path) const {
+std::string Ppo::environment_text() const {
+  return environment_.spec().name + " " + environment_.options().dump();
+}
+
+std::string Ppo::options_text() const {
   auto options = options_;
+  return to_json(options.describe()).dump();
+}
+
+void Ppo::save(const std::filesystem::path& path) const {
   ArrayFileWriter file(path);
-  file.write_text("environment", environment_.spec().name + " " + environment_.options().dump());
-  file.write_text("options", to_json(options.describe()).dump());
+  file.write_text("environment", environment_text());
+  file.write_text("options", options_text());
   file.write("networks", parts_->learner.save());
   file.write("observed", parts_->observed.save());
   file.write("returns", parts_->returns.save());
@@ -154,10 +162,8 @@ void Ppo::save(const std::filesystem::path& path) const {
 
 void Ppo::resume(const std::filesystem::path& path) {
   const ArrayFileReader file(path);
-  auto options = options_;
-  if (file.read_text("environment") !=
-          environment_.spec().name + " " + environment_.options().dump() ||
-      file.read_text("options") != to_json(options.describe()).dump())
+  if (file.read_text("environment") != environment_text() ||
+      file.read_text("options") != options_text())
     throw DataFormatError(
         "'{}' is the checkpoint of a training with other options; remove it to start anew",
         path.string());
@@ -165,11 +171,13 @@ void Ppo::resume(const std::filesystem::path& path) {
   parts_->observed.restore(file.read<double>("observed").values);
   parts_->returns.restore(file.read<double>("returns").values);
   const auto progress = file.read<double>("progress").values;
-  updates_ = static_cast<std::int64_t>(progress.at(0));
-  last_.steps = static_cast<std::int64_t>(progress.at(1));
-  last_.episodes = static_cast<std::int64_t>(progress.at(2));
-  last_.mean_return = progress.at(3);
-  last_.mean_length = progress.at(4);
+  if (progress.size() != 5)
+    throw DataFormatError("'{}' is a damaged checkpoint; remove it to start anew", path.string());
+  updates_ = static_cast<std::int64_t>(progress[0]);
+  last_.steps = static_cast<std::int64_t>(progress[1]);
+  last_.episodes = static_cast<std::int64_t>(progress[2]);
+  last_.mean_return = progress[3];
+  last_.mean_length = progress[4];
 }
 
 }  // namespace kindred

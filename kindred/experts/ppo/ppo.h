@@ -61,6 +61,8 @@ class Ppo {
   struct Parts;
   double along(double from, double to) const;
   void learn_statistics();
+  std::string environment_text() const;
+  std::string options_text() const;
 
   const Environment& environment_;
   PpoOptions options_;

@@ -1,0 +1,214 @@
+// How learned experts are trained, interrupted, kept and found again. What the shipped ones can do
+// is tested elsewhere.
+#include "kindred/experts/recipes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/envs/diagonal.h"
+#include "kindred/envs/extra.h"
+#include "kindred/envs/path_following.h"
+#include "kindred/envs/registry.h"
+#include "kindred/experts/rollout.h"
+#include "tests/envs/drift.h"
+#include "tests/experts/temporary_folder.h"
+
+namespace kindred {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(Recipes, NameTheExpertsOfEachEnvironment) {
+  EXPECT_THAT(trained_names("extra"), ElementsAre("plus", "minus", "zero"));
+  EXPECT_THAT(trained_names("path-following"), ElementsAre("free", "up-first", "right-first"));
+  for (const char* body : {"hopper", "halfcheetah", "walker2d", "ant"})
+    EXPECT_THAT(trained_names(body), ElementsAre("medium", "expert")) << body;
+  for (const char* name : {"diagonal", "takeball", "bandit", "labyrinth"}) {
+    EXPECT_THAT(trained_names(name), ElementsAre());
+    EXPECT_THAT(recipes(name), ElementsAre());
+  }
+}
+
+TEST(Recipes, TrainOnEnvironmentsAndOptionsThereAre) {
+  for (const auto& info : environments())
+    for (auto recipe : recipes(info.name)) {
+      EXPECT_EQ(recipe.environment, info.name);
+      const auto options = info.make_options();
+      from_json(options->describe(), recipe.environment_options, "recipe");
+      EXPECT_EQ(to_json(checked(recipe.ppo).describe()), to_json(recipe.ppo.describe()));
+      EXPECT_FALSE(recipe.summary.empty());
+    }
+}
+
+/// A recipe of a moment: 9 updates, of which the checkpoints are 4 and 8.
+Recipe quick_recipe() {
+  return {.environment = "drift",
+          .expert = "expert",
+          .summary = "Stays at the origin.",
+          .environment_options = nlohmann::json::object(),
+          .ppo = {.steps = 1'800,
+                  .lanes = 20,
+                  .lane_steps = 10,
+                  .epochs = 2,
+                  .minibatch = 100,
+                  .hidden = 16,
+                  .checkpoint = 4,
+                  .threads = 1},
+          .medium = "medium"};
+}
+
+/// Everything but how long it took.
+std::string outcome(const std::vector<TrainedExpert>& experts) {
+  std::string all;
+  for (const auto& [policy, record] : experts) {
+    auto timeless = record;
+    timeless.erase("seconds");
+    all += policy->to_bytes() + timeless.dump();
+  }
+  return all;
+}
+
+class Train : public testing::Test {
+ protected:
+  struct Interruption {};
+
+  /// Trains until `updates` are done, then leaves as if the program had been killed.
+  void interrupt_after(int updates) {
+    TrainingRun run = run_;
+    run.progress = [&](const CurvePoint&, const PpoOptions&) {
+      if (updates-- == 0) throw Interruption();
+    };
+    EXPECT_THROW(train(recipe_, drift_, run), Interruption);
+  }
+
+  TemporaryFolder folder_;
+  Drift drift_;
+  Recipe recipe_ = quick_recipe();
+  TrainingRun run_{.progress = {}, .checkpoint = folder_.path() / "drift-expert.h5"};
+};
+
+TEST_F(Train, GivesTheMediumPolicyFirstAndRecordsBoth) {
+  int updates = 0;
+  TrainingRun run;
+  run.progress = [&](const CurvePoint& point, const PpoOptions& ppo) {
+    EXPECT_EQ(point.steps, 200 * ++updates);
+    EXPECT_EQ(ppo.steps, 1'800);
+  };
+  const auto experts = train(recipe_, drift_, run);
+  EXPECT_EQ(updates, 9);
+  ASSERT_EQ(experts.size(), 2U);
+  EXPECT_EQ(experts[0].policy->name(), "medium");
+  EXPECT_EQ(experts[1].policy->name(), "expert");
+  EXPECT_EQ(experts[1].policy->summary(), recipe_.summary);
+  for (const auto& [policy, record] : experts) {
+    EXPECT_EQ(record["environment"], "drift");
+    EXPECT_EQ(record["expert"], policy->name());
+    EXPECT_EQ(record["ppo"]["lanes"], 20);
+    EXPECT_EQ(record["curve"].size(), 9U);
+    EXPECT_EQ(record["evaluation"]["episodes"], 100);
+    EXPECT_LT(record["evaluation"]["mean_return"].get<double>(), 0.0);
+    EXPECT_LE(record["evaluation"]["mean_length"].get<double>(), 15.0);
+  }
+  EXPECT_EQ(experts[1].record["trained_steps"], 1'800);
+  EXPECT_LE(experts[0].record["trained_steps"].get<int>(), 1'800);
+
+  recipe_.medium.clear();
+  const auto only = train(recipe_, drift_, {});
+  ASSERT_EQ(only.size(), 1U);
+  EXPECT_EQ(only[0].policy->to_bytes(), experts[1].policy->to_bytes());
+}
+
+TEST_F(Train, InterruptedAndResumedEqualsStraight) {
+  const auto straight = outcome(train(recipe_, drift_, {}));
+  for (const int updates : {2, 6}) interrupt_after(updates);  // before and after a checkpoint
+  EXPECT_EQ(outcome(train(recipe_, drift_, run_)), straight);
+}
+
+/// A checkpoint is two files: the newer one of them must do no harm.
+TEST_F(Train, KilledWhileSavingEqualsStraight) {
+  const auto straight = outcome(train(recipe_, drift_, {}));
+  interrupt_after(6);
+  const auto older = read_text(run_.checkpoint);
+  interrupt_after(4);  // the ninth update, after the second checkpoint
+  EXPECT_NE(read_text(run_.checkpoint), older);
+  write_text(run_.checkpoint, older);
+  EXPECT_EQ(outcome(train(recipe_, drift_, run_)), straight);
+}
+
+TEST_F(Train, RefusesTheCheckpointOfOtherOptions) {
+  interrupt_after(6);
+  recipe_.ppo.learning_rate = 0.01;
+  EXPECT_THROW(train(recipe_, drift_, run_), DataFormatError);
+}
+
+class LoadExperts : public testing::Test {
+ protected:
+  /// A policy that has learned nothing, for each expert of the environment.
+  void write_experts(const Environment& environment) const {
+    const Ppo training(environment, {.lanes = 1, .lane_steps = 1, .hidden = 16, .threads = 1});
+    for (const auto& name : trained_names(environment.spec().name))
+      write_text(file(environment, name), training.policy(name, "Untrained.")->to_bytes());
+  }
+  std::filesystem::path file(const Environment& environment, const std::string& name) const {
+    return folder_.path() / policy_file(environment.spec().name, name);
+  }
+  template <class Error>
+  void expect_refused(const Environment& environment, const std::string& words) const {
+    EXPECT_THAT([&] { load_experts(environment, folder_.path()); },
+                ThrowsMessage<Error>(HasSubstr(words)));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(LoadExperts, FindsThoseOfAFolderInTheOrderOfTheLabels) {
+  EXPECT_EQ(policy_file("extra", "plus"), "extra-plus.policy");
+  const Extra extra;
+  const PathFollowing path;
+  write_experts(extra);
+  write_experts(path);
+  for (const Environment* environment : std::vector<const Environment*>{&extra, &path}) {
+    const auto experts = load_experts(*environment, folder_.path());
+    std::vector<std::string> names;
+    for (const auto& expert : experts) names.push_back(expert->name());
+    EXPECT_EQ(names, trained_names(environment->spec().name));
+    const auto data = generate(*environment, experts, {.per_expert = 5});
+    data.validate("generated");
+    EXPECT_EQ(data.label_names, names);
+  }
+}
+
+TEST_F(LoadExperts, SayWhatIsMissing) {
+  const PathFollowing path;
+  expect_refused<InvalidArgument>(path, "path-following-free.policy");
+  write_experts(path);
+  std::filesystem::remove(file(path, "up-first"));
+  expect_refused<InvalidArgument>(path, "path-following-up-first.policy");
+}
+
+TEST_F(LoadExperts, RefusesThoseOfOtherObservationsOrActions) {
+  write_experts(Extra());
+  expect_refused<InvalidArgument>(Extra({.size = 8}), "other observations");
+  expect_refused<InvalidArgument>(Extra({.one_plane = true}), "other observations");
+  const auto other = Ppo(Drift(), {.lanes = 1, .lane_steps = 1, .hidden = 16, .threads = 1})
+                         .policy("free", "Untrained.");
+  const PathFollowing path;
+  write_experts(path);
+  write_text(file(path, "free"), other->to_bytes());
+  expect_refused<InvalidArgument>(path, "other observations");
+}
+
+TEST_F(LoadExperts, RefusesDamagedFilesAndRuleFollowers) {
+  const PathFollowing path;
+  write_experts(path);
+  write_text(file(path, "free"), "damaged");
+  expect_refused<DataFormatError>(path, "path-following-free.policy");
+  expect_refused<InvalidArgument>(Diagonal(), "'diagonal'");
+}
+
+}  // namespace
+}  // namespace kindred
