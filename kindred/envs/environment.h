@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +22,12 @@ namespace kindred {
 
 enum class ActionKind { kDiscrete, kContinuous };
 
+/// The returns that D4RL's normalised scores of 0 (a random policy) and 100 (an expert) stand for.
+struct ReturnRange {
+  double low = 0.0;
+  double high = 0.0;
+};
+
 /// What an environment is, before anything runs.
 struct EnvironmentSpec {
   std::string name;
@@ -31,6 +38,7 @@ struct EnvironmentSpec {
   std::vector<std::string> action_names;  ///< One per discrete action, or empty.
   std::int64_t horizon = 0;               ///< Steps after which an episode is cut off.
   std::int64_t states = 0;  ///< How many different observations there are; 0: too many to number.
+  std::optional<ReturnRange> reference_returns = std::nullopt;  ///< Where D4RL names them.
 
   std::int64_t observation_dim() const;
   bool is_discrete() const { return action_kind == ActionKind::kDiscrete; }
