@@ -132,9 +132,9 @@ class Environment {
 
 /// The same options, once every field is within the range its description gives. Throws
 /// InvalidArgument.
-template <class Options>
-Options checked(Options options) {
-  for (const auto& option : options.describe()) option.set(option.get());
+template <class Options, class... Described>
+Options checked(Options options, const Described&... described) {
+  for (const auto& option : options.describe(described...)) option.set(option.get());
   return options;
 }
 

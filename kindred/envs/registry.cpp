@@ -3,12 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "kindred/core/error.h"
 #include "kindred/envs/bandit.h"
 #include "kindred/envs/diagonal.h"
+#include "kindred/envs/mujoco/locomotion.h"
 #include "kindred/envs/takeball.h"
 
 namespace kindred {
@@ -31,11 +31,29 @@ EnvironmentInfo info() {
           }};
 }
 
+class OptionsOfTask final : public EnvironmentOptions {
+ public:
+  explicit OptionsOfTask(const LocomotionTask& task) : task_(task) {}
+  OptionTable describe() override { return options_.describe(task_); }
+  std::unique_ptr<Environment> make() const override { return make_locomotion(task_, options_); }
+
+ private:
+  const LocomotionTask& task_;
+  LocomotionOptions options_;
+};
+
+std::vector<EnvironmentInfo> list_environments() {
+  std::vector all = {info<Diagonal>(), info<Takeball>(), info<TakeballPermuted>(), info<Bandit>()};
+  for (const auto& task : locomotion_tasks())
+    all.push_back({task.name, task.summary,
+                   [&task] { return std::make_unique<OptionsOfTask>(task); }, has_mujoco()});
+  return all;
+}
+
 }  // namespace
 
 std::span<const EnvironmentInfo> environments() {
-  static const std::array all = {info<Diagonal>(), info<Takeball>(), info<TakeballPermuted>(),
-                                 info<Bandit>()};
+  static const auto all = list_environments();
   return all;
 }
 

@@ -7,6 +7,7 @@
 //   auto environment = options->make();
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -31,7 +32,8 @@ class EnvironmentOptions {
 struct EnvironmentInfo {
   std::string name;
   std::string summary;
-  std::unique_ptr<EnvironmentOptions> (*make_options)();  ///< All at their defaults.
+  std::function<std::unique_ptr<EnvironmentOptions>()> make_options;  ///< All at their defaults.
+  bool available = true;  ///< False where this build lacks the library that making one needs.
 };
 
 std::span<const EnvironmentInfo> environments();

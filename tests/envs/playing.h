@@ -1,15 +1,24 @@
 // Episodes of random actions, written down: what the environment tests compare.
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "kindred/envs/environment.h"
+#include "kindred/envs/registry.h"
 
 namespace kindred {
+
+/// What this build can make.
+inline std::vector<EnvironmentInfo> available_environments() {
+  std::vector<EnvironmentInfo> available;
+  std::ranges::copy_if(environments(), std::back_inserter(available), &EnvironmentInfo::available);
+  return available;
+}
 
 /// A name as GoogleTest allows it.
 inline std::string test_name(std::string name) {

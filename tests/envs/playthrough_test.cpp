@@ -1,5 +1,7 @@
 // Golden playthroughs: a few episodes of each environment as text. A change of behaviour changes
-// them. After an intended change, run with KINDRED_REGENERATE=1 and read the difference.
+// them. Environments whose states cannot be numbered are left out: theirs would be long rows of
+// numbers whose last digits differ between machines. After an intended change, run with
+// KINDRED_REGENERATE=1 and read the difference.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +52,8 @@ class Playthrough : public testing::TestWithParam<std::string> {};
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const auto& info : environments()) all.push_back(info.name);
+  for (const auto& info : available_environments())
+    if (make_environment(info.name)->spec().has_states()) all.push_back(info.name);
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kindred/core/error.h"
+#include "tests/envs/playing.h"
 
 namespace kindred {
 namespace {
@@ -20,11 +21,12 @@ std::string message_of(const std::function<void()>& action) {
 TEST(Registry, ListsEveryEnvironmentOnce) {
   std::vector<std::string> names;
   for (const auto& info : environments()) names.push_back(info.name);
-  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "bandit"));
+  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "bandit",
+                                          "hopper", "halfcheetah", "walker2d", "ant"));
 }
 
 TEST(Registry, EnvironmentsAreWhatTheirEntrySays) {
-  for (const auto& info : environments()) {
+  for (const auto& info : available_environments()) {
     const auto environment = make_environment(info.name);
     EXPECT_EQ(environment->spec().name, info.name);
     EXPECT_EQ(environment->spec().summary, info.summary);
@@ -32,7 +34,7 @@ TEST(Registry, EnvironmentsAreWhatTheirEntrySays) {
 }
 
 TEST(Registry, OptionsDescribeAndRemakeAnEnvironment) {
-  for (const auto& info : environments()) {
+  for (const auto& info : available_environments()) {
     const auto options = info.make_options();
     const auto table = options->describe();
     EXPECT_FALSE(table.empty());
