@@ -95,9 +95,9 @@ class NetworkLearner final : public Learner {
   }
 
   void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
-    StepTrainer trainer(data_, inputs_, adam_);
+    StepTrainer trainer(data_, inputs_);
     Plateau plateau(options_);
-    while (!plateau.reached(trainer.train(policy, sampler.next()))) {
+    while (!plateau.reached(trainer.train(policy, sampler.next(), adam_))) {
     }
   }
 

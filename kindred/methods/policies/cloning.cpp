@@ -13,6 +13,7 @@ namespace kindred {
 namespace {
 
 constexpr std::int64_t kHeldOut = 10;  // every tenth step
+constexpr double kRateDrop = 0.25;
 
 /// The steps of one group, apart: most to train on, some to judge by.
 struct Split {
@@ -48,43 +49,81 @@ class RoundCounter {
   Progress progress_;
 };
 
-double checked_loss(double loss, const AdamOptions& adam) {
-  if (!std::isfinite(loss))
-    throw NumericError("cloning diverged (loss {}) at learning rate {}", loss, adam.learning_rate);
-  return loss;
-}
+/// Trains one policy; the stack always holds its best round.
+class PolicyCloner {
+ public:
+  PolicyCloner(StepTrainer& trainer, const Split& steps, const CloningOptions& options,
+               PolicyStack& policies, std::int64_t index)
+      : trainer_(trainer),
+        steps_(steps),
+        options_(options),
+        policies_(policies),
+        index_(index),
+        policy_(policies.architecture()),
+        random_(static_cast<std::uint64_t>(options.seed), "clone",
+                static_cast<std::uint64_t>(index)),
+        batch_(static_cast<std::size_t>(options.batch_steps)) {}
 
-CloningSummary clone_one(StepTrainer& trainer, const Split& steps, const CloningOptions& options,
-                         std::int64_t index, PolicyStack& policies, RoundCounter& rounds) {
-  CpuPolicy policy(policies.architecture());
-  policy.load(policies, index);
-  Random random(static_cast<std::uint64_t>(options.seed), "clone",
-                static_cast<std::uint64_t>(index));
-  std::vector<std::int64_t> batch(static_cast<std::size_t>(options.batch_steps));
-  CloningSummary summary;
-  summary.loss_before = summary.loss =
-      checked_loss(trainer.loss(policy, steps.held_out), options.adam);
-  double reference = summary.loss;
-  for (std::int64_t idle = 0; summary.rounds < options.max_rounds && idle < options.patience;) {
-    for (std::int64_t b = 0; b < options.round_batches; ++b) {
-      for (auto& step : batch) step = steps.training[random.below(steps.training.size())];
-      trainer.train(policy, batch);
+  CloningSummary run(RoundCounter& rounds) {
+    policy_.load(policies_, index_);
+    summary_.loss_before = summary_.loss = held_out_loss();
+    auto adam = options_.adam;
+    for (std::int64_t drops = 0; !summary_.converged; ++drops, adam.learning_rate *= kRateDrop) {
+      const bool settled = train_until_idle(adam, rounds);
+      if (!settled) break;
+      policy_.load(policies_, index_);
+      summary_.converged = drops == options_.rate_drops;
     }
-    ++summary.rounds;
-    rounds.add(1);
-    const double loss = checked_loss(trainer.loss(policy, steps.held_out), options.adam);
-    if (loss < summary.loss) {
-      summary.loss = loss;
-      policy.store(policies, index);
-    }
-    // Many small improvements add up to one that counts.
-    idle = loss < reference - options.tolerance ? 0 : idle + 1;
-    if (idle == 0) reference = loss;
-    summary.converged = idle == options.patience;
+    rounds.add(options_.max_rounds - summary_.rounds);
+    return summary_;
   }
-  rounds.add(options.max_rounds - summary.rounds);
-  return summary;
-}
+
+ private:
+  /// False when the rounds are used up first.
+  bool train_until_idle(const AdamOptions& adam, RoundCounter& rounds) {
+    double reference = summary_.loss;
+    for (std::int64_t idle = 0; idle < options_.patience;) {
+      if (summary_.rounds == options_.max_rounds) return false;
+      train_round(adam);
+      rounds.add(1);
+      const double loss = held_out_loss();
+      if (loss < summary_.loss) {
+        summary_.loss = loss;
+        policy_.store(policies_, index_);
+      }
+      // Many small improvements add up to one that counts.
+      idle = loss < reference - options_.tolerance ? 0 : idle + 1;
+      if (idle == 0) reference = loss;
+    }
+    return true;
+  }
+
+  void train_round(const AdamOptions& adam) {
+    for (std::int64_t b = 0; b < options_.round_batches; ++b) {
+      for (auto& step : batch_) step = steps_.training[random_.below(steps_.training.size())];
+      trainer_.train(policy_, batch_, adam);
+    }
+    ++summary_.rounds;
+  }
+
+  double held_out_loss() {
+    const double loss = trainer_.loss(policy_, steps_.held_out);
+    if (!std::isfinite(loss))
+      throw NumericError("cloning diverged (loss {}) at learning rate {}", loss,
+                         options_.adam.learning_rate);
+    return loss;
+  }
+
+  StepTrainer& trainer_;
+  const Split& steps_;
+  const CloningOptions& options_;
+  PolicyStack& policies_;
+  std::int64_t index_;
+  CpuPolicy policy_;
+  Random random_;
+  std::vector<std::int64_t> batch_;
+  CloningSummary summary_;
+};
 
 }  // namespace
 
@@ -102,9 +141,10 @@ std::vector<CloningSummary> clone(const Trajectories& data, const PolicyInputs& 
   if (options.max_rounds == 0) return summaries;
   RoundCounter rounds(options.max_rounds * policies.size(), options.stage, run);
   parallel_chunks(policies.size(), 1, run.threads, [&](std::int64_t index, std::int64_t) {
-    StepTrainer trainer(data, inputs, options.adam);
+    StepTrainer trainer(data, inputs);
     const auto i = static_cast<std::size_t>(index);
-    summaries[i] = clone_one(trainer, Split(data, groups[i]), options, index, policies, rounds);
+    const Split steps(data, groups[i]);
+    summaries[i] = PolicyCloner(trainer, steps, options, policies, index).run(rounds);
   });
   return summaries;
 }

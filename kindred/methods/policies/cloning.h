@@ -1,7 +1,8 @@
 // Behaviour cloning until it stops paying: each policy of a stack trained on its own episodes.
 //
 // Every tenth step of a policy's episodes is held out. After each round of minibatches the loss on
-// those tells whether the policy became better; the best round is the one kept.
+// those tells whether the policy became better. When it no longer does, training goes back to the
+// best round and on at a lower rate, until that does not help either; the best round is kept.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct CloningOptions {
   std::int64_t max_rounds = 40;
   std::int64_t round_batches = 500;  ///< Minibatches in a round.
   std::int64_t batch_steps = 512;    ///< Steps in a minibatch, drawn uniformly.
-  std::int64_t patience = 5;         ///< Converged after this many rounds without improvement.
+  std::int64_t patience = 3;         ///< Rounds without improvement before the rate falls.
+  std::int64_t rate_drops = 2;       ///< How often it does, to a quarter; then policies converged.
   double tolerance = 1e-3;           ///< Improvement of the loss per step that counts.
   AdamOptions adam;
   std::int64_t seed = 0;

@@ -13,11 +13,11 @@ namespace kindred {
 class StepTrainer {
  public:
   /// Data and inputs must outlive this.
-  StepTrainer(const Trajectories& data, const PolicyInputs& inputs, AdamOptions adam)
-      : data_(data), inputs_(inputs), adam_(adam) {}
+  StepTrainer(const Trajectories& data, const PolicyInputs& inputs)
+      : data_(data), inputs_(inputs) {}
 
   /// One step of Adam on the mean of -log π(action) over `steps`; returns that mean before it.
-  double train(CpuPolicy& policy, std::span<const std::int64_t> steps);
+  double train(CpuPolicy& policy, std::span<const std::int64_t> steps, const AdamOptions& adam);
   /// The mean of -log π(action) over `steps`.
   double loss(CpuPolicy& policy, std::span<const std::int64_t> steps);
 
@@ -27,7 +27,6 @@ class StepTrainer {
 
   const Trajectories& data_;
   const PolicyInputs& inputs_;
-  AdamOptions adam_;
   std::vector<float> seen_;     // [steps, inputs]
   std::vector<float> actions_;  // [steps, act_dim]; or weights over all actions when discrete
   std::vector<float> weights_;  // [steps]
