@@ -1,5 +1,6 @@
 # Finds MuJoCo 2.x and tinyxml2 by header and library: Debian's, or a copy anywhere
-# (-DCMAKE_PREFIX_PATH=<folder with include/ and lib/>). No CMake package of theirs is needed.
+# (-DCMAKE_PREFIX_PATH=<folder with include/ and lib/>; the libraries MuJoCo itself needs must then be
+# found at run time, through LD_LIBRARY_PATH). No CMake package of theirs is needed.
 set(KINDRED_MUJOCO AUTO CACHE STRING "MuJoCo environments: ON, OFF, or AUTO (where MuJoCo is found)")
 set_property(CACHE KINDRED_MUJOCO PROPERTY STRINGS AUTO ON OFF)
 

@@ -158,6 +158,8 @@ TEST_P(LocomotionTest, StateIsKeptExactly) {
   // MuJoCo scales the Ant's quaternion to length 1 once more.
   EXPECT_THAT(again.qpos(), testing::Pointwise(testing::DoubleNear(1e-15), position));
   EXPECT_EQ(again.qvel(), velocity);
+  again.lanes().set_state(0, again.lanes().state(0));
+  EXPECT_EQ(again.qvel(), velocity);
   again.step(0.1f);
   body.put(position, velocity);
   body.step(0.1f);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kindred/core/error.h"
 #include "kindred/envs/mujoco/model_internal.h"
@@ -16,7 +17,7 @@ struct DataDeleter {
 };
 using DataPtr = std::unique_ptr<mjData, DataDeleter>;
 
-constexpr int kTorso = 1;  // the first body after the world
+constexpr std::ptrdiff_t kTorso = 1;  // the first body after the world
 constexpr double kSeenForce = 1.0;
 
 std::span<const double> numbers(const double* first, int count) {
@@ -49,9 +50,12 @@ class MujocoLanes final : public LocomotionLanes {
       throw InvalidArgument("a state of {} is {} positions and {} velocities, not {} and {}",
                             task_.name, qpos.size(), qvel.size(), state.qpos.size(),
                             state.qvel.size());
+    // Copied first: the state may be a lane's own, which the reset clears.
+    const std::vector<double> position(state.qpos.begin(), state.qpos.end());
+    const std::vector<double> velocity(state.qvel.begin(), state.qvel.end());
     mj_resetData(&model_, &body);
-    std::ranges::copy(state.qpos, body.qpos);
-    std::ranges::copy(state.qvel, body.qvel);
+    std::ranges::copy(position, body.qpos);
+    std::ranges::copy(velocity, body.qvel);
     mj_forward(&model_, &body);
   }
 

@@ -1,10 +1,9 @@
-// MuJoCo locomotion: bodies that are to run forward, as in D4RL (Hopper, HalfCheetah, Walker2d,
-// Ant).
+// MuJoCo locomotion: D4RL's bodies that are to run forward (Hopper, HalfCheetah, Walker2d, Ant).
 //
 // The four tasks are four rows of one table (tasks.cpp) and four models (models/*.xml).
-// Observations are positions without the ones along the ground, then velocities; actions are motor
-// torques in
-// [-1, 1], cut to that range. A build without MuJoCo knows the tasks but cannot make them.
+// Observations are positions without the ones along the ground, then velocities. Actions are the
+// motors' torques as shares of their strength, cut to [-1, 1]. A build without MuJoCo knows the
+// tasks but cannot make them.
 #pragma once
 
 #include <cstdint>
