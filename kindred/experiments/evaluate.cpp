@@ -21,10 +21,11 @@ constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kHidden = 128;  // as PG-Kmeans' policies are by default
 constexpr std::int64_t kHiddenLayers = 2;
 
-std::vector<std::int64_t> all_episodes(const Trajectories& data) {
-  std::vector<std::int64_t> episodes(static_cast<std::size_t>(data.episodes()));
-  std::iota(episodes.begin(), episodes.end(), 0);
-  return episodes;
+/// 0, 1, …, n - 1
+std::vector<std::int64_t> numbers_below(std::int64_t n) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
 void require_same_data(const LoadedRun& run, const Trajectories& data) {
@@ -98,7 +99,8 @@ class Cloner {
     options.max_rounds = rounds;
     options.seed = seed_;
     options.stage = stage;
-    contenders.training = clone(data_, shape_.inputs, contenders.groups, options, start, context_);
+    contenders.training =
+        clone_policies(data_, shape_.inputs, contenders.groups, options, start, context_);
     contenders.policies =
         std::make_shared<NetworkCentres>(shape_.inputs, std::move(start), kNoFloor);
   }
@@ -134,10 +136,8 @@ Contenders cluster_policies(const LoadedRun& run, const Cloner& cloner,
     cloner.train_new(options.rounds, "cloning the clusters", result);
   } else if (networks && options.continue_rounds > 0) {
     origin = "the run's own centres, trained on with their own clusters";
-    std::vector<std::int64_t> every(result.groups.size());
-    std::iota(every.begin(), every.end(), 0);
-    cloner.train(networks->policies().select(every), options.continue_rounds,
-                 "training the centres on", result);
+    cloner.train(networks->policies().select(numbers_below(networks->count())),
+                 options.continue_rounds, "training the centres on", result);
   } else {
     origin = "the run's own centres, as they are";
     result.training.resize(result.groups.size());
@@ -150,7 +150,7 @@ Contenders reference_policies(const Trajectories& data, std::span<const double> 
                               const Cloner& cloner, const EvaluateOptions& options) {
   Contenders result;
   result.names = {"all episodes"};
-  result.groups = {all_episodes(data)};
+  result.groups = {numbers_below(data.episodes())};
   if (options.best > 0.0) {
     result.names.push_back(fmt::format("best {:g}%", 100.0 * options.best));
     result.groups.push_back(best_episodes(returns, options.best));
@@ -197,7 +197,9 @@ std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const
   context.report(progress);
   GenerateOptions generate;
   generate.per_expert = options.episodes;
-  generate.seed = options.seed;
+  // Not the episodes of a dataset that was generated with the same seed.
+  generate.seed = static_cast<std::int64_t>(
+      Random(static_cast<std::uint64_t>(options.seed), "evaluate")() >> 1);
   generate.threads = 1;
   const auto& spec = environment.spec();
   std::vector<PolicyResult> results(contenders.groups.size());
@@ -214,7 +216,7 @@ std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const
 }
 
 std::vector<std::int64_t> draw_labelled(const Trajectories& data, const EvaluateOptions& options) {
-  auto episodes = all_episodes(data);
+  auto episodes = numbers_below(data.episodes());
   Random(static_cast<std::uint64_t>(options.seed), "labelled").shuffle(std::span(episodes));
   episodes.resize(std::min(episodes.size(), static_cast<std::size_t>(options.labelled)));
   return episodes;
@@ -261,8 +263,7 @@ OptionTable EvaluateOptions::describe() {
 }
 
 std::vector<std::int64_t> best_episodes(std::span<const double> returns, double share) {
-  std::vector<std::int64_t> order(returns.size());
-  std::iota(order.begin(), order.end(), 0);
+  auto order = numbers_below(static_cast<std::int64_t>(returns.size()));
   std::ranges::stable_sort(order, std::greater<>{},
                            [&](std::int64_t i) { return returns[static_cast<std::size_t>(i)]; });
   const auto wanted = std::llround(share * static_cast<double>(returns.size()));

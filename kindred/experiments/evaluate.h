@@ -24,7 +24,7 @@
 
 namespace kindred {
 
-/// Defaults are argued in docs/decisions/0008-evaluating-centres.md.
+/// Defaults are argued in docs/decisions/0011-evaluating-centres.md.
 struct EvaluateOptions {
   std::int64_t episodes = 10;
   std::int64_t continue_rounds = 40;

@@ -55,7 +55,7 @@ CloningOptions quick() {
 TEST(Cloning, FindsEachGroupsController) {
   Fixture f(testing::linear_control({.episodes = 80, .noise = 0.3}), true, 2);
   const auto groups = groups_of(f.data, 2);
-  const auto summaries = clone(f.data, f.inputs, groups, quick(), f.policies, {});
+  const auto summaries = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
   // The controllers' noise is all that is left: two numbers of deviation 0.3.
   const double entropy = 2.0 * (0.5 + 0.5 * std::log(2.0 * std::numbers::pi) + std::log(0.3));
   for (const auto& summary : summaries) {
@@ -71,25 +71,42 @@ TEST(Cloning, FindsEachGroupsController) {
 TEST(Cloning, FindsADiscreteRule) {
   const auto grid = testing::gridworld("diagonal", 60);
   Fixture f(grid, false, 5);
-  const auto summaries = clone(f.data, f.inputs, groups_of(grid, 5), quick(), f.policies, {});
+  const auto summaries =
+      clone_policies(f.data, f.inputs, groups_of(grid, 5), quick(), f.policies, {});
   for (const auto& summary : summaries) EXPECT_LT(summary.loss, 0.02);  // the experts never waver
 }
 
 TEST(Cloning, KeepsTheBestRound) {
   Fixture f(testing::linear_control({.episodes = 80}), true, 2);
   const auto groups = groups_of(f.data, 2);
-  const auto first = clone(f.data, f.inputs, groups, quick(), f.policies, {});
+  const auto first = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
   auto wild = quick();  // steps so large that every round ends up worse
   wild.adam.learning_rate = 0.3;
   const auto before = f.parameters();
-  const auto second = clone(f.data, f.inputs, groups, wild, f.policies, {});
+  const auto second = clone_policies(f.data, f.inputs, groups, wild, f.policies, {});
   EXPECT_EQ(f.parameters(), before);
   for (std::size_t g = 0; g < 2; ++g) {
     EXPECT_DOUBLE_EQ(second[g].loss_before, first[g].loss);
     EXPECT_DOUBLE_EQ(second[g].loss, first[g].loss);
     EXPECT_TRUE(second[g].converged);
-    EXPECT_EQ(second[g].rounds, wild.patience);
+    EXPECT_EQ(second[g].rounds, wild.patience * (1 + wild.rate_drops));
   }
+}
+
+TEST(Cloning, ALowerRateHelpsWhereTrainingStalls) {
+  auto options = quick();
+  options.adam.learning_rate = 0.03;
+  options.max_rounds = 100;
+  std::vector<double> losses;
+  for (const std::int64_t drops : {0, 2}) {
+    options.rate_drops = drops;
+    Fixture f(testing::linear_control({.episodes = 80}), true, 2);
+    const auto summaries =
+        clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, {});
+    EXPECT_TRUE(summaries[0].converged);
+    losses.push_back(summaries[0].loss);
+  }
+  EXPECT_LT(losses[1], losses[0] - 0.01);
 }
 
 TEST(Cloning, NoRoundsLeavePoliciesAlone) {
@@ -97,7 +114,7 @@ TEST(Cloning, NoRoundsLeavePoliciesAlone) {
   const auto before = f.parameters();
   auto none = quick();
   none.max_rounds = 0;
-  const auto summaries = clone(f.data, f.inputs, {{0, 1, 2}}, none, f.policies, {});
+  const auto summaries = clone_policies(f.data, f.inputs, {{0, 1, 2}}, none, f.policies, {});
   EXPECT_EQ(f.parameters(), before);
   EXPECT_EQ(summaries.at(0).rounds, 0);
 }
@@ -115,7 +132,7 @@ TEST(Cloning, DoesNotDependOnThreadsAndTellsItsProgress) {
       EXPECT_EQ(progress.stage, "cloning");
       fractions.push_back(progress.fraction);
     };
-    clone(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run);
+    clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run);
     results.push_back(f.parameters());
     EXPECT_TRUE(std::ranges::is_sorted(fractions));
     EXPECT_NEAR(fractions.back(), 1.0, 1e-9);
@@ -125,8 +142,9 @@ TEST(Cloning, DoesNotDependOnThreadsAndTellsItsProgress) {
 
 TEST(Cloning, AskedForTheImpossible) {
   Fixture f(testing::linear_control({}), true, 2);
-  EXPECT_THROW(clone(f.data, f.inputs, {{0}, {}}, quick(), f.policies, {}), InvalidArgument);
-  EXPECT_THROW(clone(f.data, f.inputs, {{0}}, quick(), f.policies, {}), InvalidArgument);
+  EXPECT_THROW(clone_policies(f.data, f.inputs, {{0}, {}}, quick(), f.policies, {}),
+               InvalidArgument);
+  EXPECT_THROW(clone_policies(f.data, f.inputs, {{0}}, quick(), f.policies, {}), InvalidArgument);
 }
 
 }  // namespace

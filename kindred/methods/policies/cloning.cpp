@@ -52,10 +52,11 @@ class RoundCounter {
 /// Trains one policy; the stack always holds its best round.
 class PolicyCloner {
  public:
-  PolicyCloner(StepTrainer& trainer, const Split& steps, const CloningOptions& options,
+  PolicyCloner(const Trajectories& data, const PolicyInputs& inputs,
+               const std::vector<std::int64_t>& episodes, const CloningOptions& options,
                PolicyStack& policies, std::int64_t index)
-      : trainer_(trainer),
-        steps_(steps),
+      : trainer_(data, inputs),
+        steps_(data, episodes),
         options_(options),
         policies_(policies),
         index_(index),
@@ -68,11 +69,11 @@ class PolicyCloner {
     policy_.load(policies_, index_);
     summary_.loss_before = summary_.loss = held_out_loss();
     auto adam = options_.adam;
-    for (std::int64_t drops = 0; !summary_.converged; ++drops, adam.learning_rate *= kRateDrop) {
-      const bool settled = train_until_idle(adam, rounds);
-      if (!settled) break;
-      policy_.load(policies_, index_);
+    for (std::int64_t drops = 0; train_until_idle(adam, rounds); ++drops) {
       summary_.converged = drops == options_.rate_drops;
+      if (summary_.converged) break;
+      policy_.load(policies_, index_);
+      adam.learning_rate *= kRateDrop;
     }
     rounds.add(options_.max_rounds - summary_.rounds);
     return summary_;
@@ -114,8 +115,8 @@ class PolicyCloner {
     return loss;
   }
 
-  StepTrainer& trainer_;
-  const Split& steps_;
+  StepTrainer trainer_;
+  Split steps_;
   const CloningOptions& options_;
   PolicyStack& policies_;
   std::int64_t index_;
@@ -127,9 +128,10 @@ class PolicyCloner {
 
 }  // namespace
 
-std::vector<CloningSummary> clone(const Trajectories& data, const PolicyInputs& inputs,
-                                  const EpisodeGroups& groups, const CloningOptions& options,
-                                  PolicyStack& policies, const RunContext& run) {
+std::vector<CloningSummary> clone_policies(const Trajectories& data, const PolicyInputs& inputs,
+                                           const EpisodeGroups& groups,
+                                           const CloningOptions& options, PolicyStack& policies,
+                                           const RunContext& run) {
   if (static_cast<std::int64_t>(groups.size()) != policies.size())
     throw InvalidArgument("{} policies cannot be cloned from {} groups of episodes",
                           policies.size(), groups.size());
@@ -141,10 +143,8 @@ std::vector<CloningSummary> clone(const Trajectories& data, const PolicyInputs& 
   if (options.max_rounds == 0) return summaries;
   RoundCounter rounds(options.max_rounds * policies.size(), options.stage, run);
   parallel_chunks(policies.size(), 1, run.threads, [&](std::int64_t index, std::int64_t) {
-    StepTrainer trainer(data, inputs);
     const auto i = static_cast<std::size_t>(index);
-    const Split steps(data, groups[i]);
-    summaries[i] = PolicyCloner(trainer, steps, options, policies, index).run(rounds);
+    summaries[i] = PolicyCloner(data, inputs, groups[i], options, policies, index).run(rounds);
   });
   return summaries;
 }

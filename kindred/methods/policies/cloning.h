@@ -42,8 +42,9 @@ using EpisodeGroups = std::vector<std::vector<std::int64_t>>;
 /// Trains policy g of `policies` on the steps of groups[g], from what it is now; with no round it
 /// stays as it is. The result does not depend on the number of threads. Throws InvalidArgument when
 /// a group is empty, NumericError when training diverges.
-std::vector<CloningSummary> clone(const Trajectories& data, const PolicyInputs& inputs,
-                                  const EpisodeGroups& groups, const CloningOptions& options,
-                                  PolicyStack& policies, const RunContext& run);
+std::vector<CloningSummary> clone_policies(const Trajectories& data, const PolicyInputs& inputs,
+                                           const EpisodeGroups& groups,
+                                           const CloningOptions& options, PolicyStack& policies,
+                                           const RunContext& run);
 
 }  // namespace kindred
