@@ -54,7 +54,9 @@ struct ClusterCommand {
       throw InvalidArgument("'{}' holds other files and no run; choose another folder", output);
     fs::create_directories(folder.path(), error);
     if (error) throw IoError("cannot make the folder '{}': {}", output, error.message());
-    fs::remove(folder.record(), error);  // without its record an old run no longer counts as one
+    // Without its record an old run no longer counts as one, and its evaluation means nothing.
+    for (const auto& file : {folder.record(), folder.evaluation(), folder.policies()})
+      fs::remove(file, error);
     if (!resume) fs::remove(folder.state(), error);
     write_text(folder.config(), flags.toml());
   }
@@ -187,19 +189,8 @@ struct ClusterCommand {
 
 /// The method named on the command line or in its config file: its options become flags.
 std::string named_method(const std::vector<std::string>& arguments) {
-  std::string config;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    for (const std::string name : {"--method", "--config"}) {
-      std::string value;
-      if (arguments[i] == name && i + 1 < arguments.size())
-        value = arguments[i + 1];
-      else if (arguments[i].starts_with(name + "="))
-        value = arguments[i].substr(name.size() + 1);
-      if (value.empty()) continue;
-      if (name == "--method") return value;
-      config = value;
-    }
-  }
+  if (const auto method = typed_value(arguments, "--method"); !method.empty()) return method;
+  const auto config = typed_value(arguments, "--config");
   if (!config.empty() && fs::exists(config)) {
     try {
       for (const auto& item : CLI::ConfigTOML().from_file(config))

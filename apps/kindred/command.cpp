@@ -52,7 +52,8 @@ std::string wrapped(const std::string& help) {
   return text;
 }
 
-/// A config file as `name → text`, read by CLI11's TOML reader.
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> read_config(const std::string& path) {
   read_text(path);  // a missing file gets our sentence, not the library's
   std::vector<std::pair<std::string, std::string>> values;
@@ -76,6 +77,14 @@ std::string quoted(const std::string& argument) {
 }
 
 }  // namespace
+
+std::string typed_value(const std::vector<std::string>& arguments, const std::string& name) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == name && i + 1 < arguments.size()) return arguments[i + 1];
+    if (arguments[i].starts_with(name + "=")) return arguments[i].substr(name.size() + 1);
+  }
+  return "";
+}
 
 void Flags::add(CLI::App& command, OptionTable table, const std::string& group) {
   for (auto& option : table) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kindred/core/options.h"
@@ -46,6 +47,12 @@ class Flags {
   std::string unused_device_ = "cpu";
 };
 
+/// The options a config file sets, as text in its order. Throws when it cannot be read.
+std::vector<std::pair<std::string, std::string>> read_config(const std::string& path);
+
+/// What was typed after `name`, as "name value" or "name=value"; empty when it was not.
+std::string typed_value(const std::vector<std::string>& arguments, const std::string& name);
+
 /// Options most commands have.
 struct Common {
   bool json = false;
@@ -80,6 +87,7 @@ void add_info(CLI::App& app);
 void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
 void add_assign(CLI::App& app);
 void add_score(CLI::App& app);
+void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
 void add_render(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_envs(CLI::App& app);

@@ -34,6 +34,14 @@ OptionTable DatasetOptions::describe_truth() {
   };
 }
 
+void DatasetOptions::adopt(const std::string& config) {
+  const auto reading = describe_reading();
+  const auto selection = describe_selection();
+  for (const auto& [name, value] : read_config(config))
+    for (const auto* table : {&reading, &selection})
+      if (const auto* option = find_option(*table, name)) set_from_text(*option, value);
+}
+
 Trajectories DatasetOptions::load() const {
   if (data.empty()) throw InvalidArgument("no dataset was named; give a FILE (see --help)");
   Trajectories loaded = read_trajectories(data, read);

@@ -33,6 +33,9 @@ struct DatasetOptions {
   /// Where true labels come from when the file has none.
   OptionTable describe_truth();
 
+  /// Takes over how a run read and selected its data, from its config file.
+  void adopt(const std::string& config);
+
   /// Reads, selects and labels. Throws as the data room does.
   Trajectories load() const;
 };

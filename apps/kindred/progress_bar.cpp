@@ -84,6 +84,11 @@ void ProgressBar::show(const Progress& progress) {
   if (!estimated_) estimate(progress);
   if (!terminal_ || progress.stage == "estimate") return;
   const bool training = progress.stage == "training";  // within a round: the last one's facts hold
+  if (!training && progress.stage != "round") {
+    fmt::print(stderr, "\r{} {}\033[K", progress.stage, bar(progress.fraction));
+    std::fflush(stderr);
+    return;
+  }
   if (!training) last_ = progress;
   std::string line = fmt::format("round {} {}", last_.iteration + (training ? 1 : 0),
                                  bar(training ? progress.fraction : 0.0));

@@ -11,7 +11,9 @@ namespace kindred {
 
 /// One report. Within an iteration only the stage and the fraction are set.
 struct Progress {
-  std::string stage;  ///< "estimate" before the first round; "round" after one; "training" within.
+  /// "estimate" before the first round of a clustering, "round" after one, "training" within;
+  /// anything else is work without rounds, called by its name.
+  std::string stage;
   std::int64_t iteration = 0;       ///< 1-based.
   std::int64_t max_iterations = 0;  ///< 0 when unknown.
   double fraction = 0.0;            ///< Of the current iteration's own work.

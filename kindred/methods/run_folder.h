@@ -3,6 +3,8 @@
 //   config.toml  the resolved options      trace.csv    one line per restart and round
 //   scores.h5    [episodes, k] matrix, labels of every restart, latent vectors where there are any
 //   centres.h5   the fitted centres        state.h5     only while a run can be resumed
+// and, once its policies were evaluated,
+//   evaluation.json  how they did          policies.h5  one policy per cluster, as evaluated
 #pragma once
 
 #include <filesystem>
@@ -26,6 +28,8 @@ class RunFolder {
   std::filesystem::path scores() const { return folder_ / "scores.h5"; }
   std::filesystem::path centres() const { return folder_ / "centres.h5"; }
   std::filesystem::path state() const { return folder_ / "state.h5"; }
+  std::filesystem::path evaluation() const { return folder_ / "evaluation.json"; }
+  std::filesystem::path policies() const { return folder_ / "policies.h5"; }
   const std::filesystem::path& path() const { return folder_; }
 
  private:

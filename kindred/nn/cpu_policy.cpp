@@ -10,8 +10,14 @@
 #include "kindred/core/error.h"
 #include "kindred/nn/elementwise.h"
 #include "kindred/nn/gemm.h"
+#include "kindred/nn/layers.h"
 
 namespace kindred {
+namespace {
+
+float deviation_of(float raw) { return softplus(raw) + 1e-5F; }
+
+}  // namespace
 
 /// Widths are padded to whole lanes; the padding holds zeros and receives zero gradients.
 struct CpuPolicy::Buffers {
@@ -70,12 +76,10 @@ struct CpuPolicy::Buffers {
     });
   }
 
-  void forward_layer(Layer& layer, const float* inputs) {
-    const float* bias = parameters.data() + layer.bias();
-    for (std::int64_t b = 0; b < batch; ++b)
-      std::copy_n(bias, layer.width(), layer.activations.data() + b * layer.width());
-    gemm(batch, layer.width(), layer.inputs, {inputs, layer.inputs, 1},
-         parameters.data() + layer.offset, layer.activations.data(), true);
+  void forward_layer(const Layer& layer, std::int64_t rows, const float* inputs,
+                     std::vector<float>& out) const {
+    affine(rows, layer.inputs, layer.width(), inputs, parameters.data() + layer.offset,
+           parameters.data() + layer.bias(), out);
   }
 
   const float* last_hidden(const float* inputs) const {
@@ -86,11 +90,11 @@ struct CpuPolicy::Buffers {
     resize(static_cast<std::int64_t>(inputs.size()) / architecture.inputs);
     const float* x = inputs.data();
     for (auto& layer : hidden) {
-      forward_layer(layer, x);
+      forward_layer(layer, batch, x, layer.activations);
       relu(batch * layer.width(), layer.activations.data());
       x = layer.activations.data();
     }
-    for (auto& head : heads) forward_layer(head, x);
+    for (auto& head : heads) forward_layer(head, batch, x, head.activations);
   }
 
   /// Gradients of one layer's parameters from its deltas.
@@ -205,11 +209,41 @@ void CpuPolicy::log_densities(std::span<const float> inputs, std::span<const flo
     const float* raw = raws.activations.data() + b * raws.width();
     float sum = 0.0F;
     for (std::int64_t a = 0; a < means.outputs; ++a) {
-      const float deviation = softplus(raw[a]) + 1e-5F;
+      const float deviation = deviation_of(raw[a]);
       const float z = (*action++ - mean[a]) / deviation;
       sum -= 0.5F * z * z + std::log(deviation) + log_root_two_pi;
     }
     out[static_cast<std::size_t>(b)] = sum;
+  }
+}
+
+void CpuPolicy::distribution(std::span<const float> inputs, std::span<float> out) const {
+  // Buffers of its own: the others belong to whoever trains.
+  const auto& network = *buffers_;
+  const auto rows = static_cast<std::int64_t>(inputs.size()) / network.architecture.inputs;
+  std::vector<float> below(inputs.begin(), inputs.end());
+  std::vector<float> above;
+  for (const auto& layer : network.hidden) {
+    network.forward_layer(layer, rows, below.data(), above);
+    relu(rows * layer.width(), above.data());
+    below.swap(above);
+  }
+  const auto width = network.architecture.actions;
+  const auto parts = static_cast<std::int64_t>(network.heads.size());
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const auto& head = network.heads[static_cast<std::size_t>(part)];
+    network.forward_layer(head, rows, below.data(), above);
+    for (std::int64_t b = 0; b < rows; ++b)
+      std::copy_n(above.data() + b * head.width(), width, out.data() + (b * parts + part) * width);
+  }
+  if (network.architecture.discrete) {
+    log_softmax(rows, width, width, out.data());
+    std::ranges::transform(out, out.begin(), [](float x) { return std::exp(x); });
+  } else {
+    for (std::int64_t b = 0; b < rows; ++b) {
+      float* deviations = out.data() + (2 * b + 1) * width;
+      std::transform(deviations, deviations + width, deviations, deviation_of);
+    }
   }
 }
 
@@ -248,7 +282,7 @@ double CpuPolicy::train_on_actions(std::span<const float> inputs, std::span<cons
     for (std::int64_t a = 0; a < means.outputs; ++a) {
       const auto i = static_cast<std::size_t>(b * means.width() + a);
       const float raw = raws.activations[i];
-      const float deviation = softplus(raw) + 1e-5F;
+      const float deviation = deviation_of(raw);
       const float z = (*action++ - means.activations[i]) / deviation;
       loss += static_cast<double>(weight) *
               (static_cast<double>(0.5F * z * z + std::log(deviation)) + log_root_two_pi);

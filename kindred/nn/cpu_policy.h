@@ -42,6 +42,10 @@ class CpuPolicy {
   void log_densities(std::span<const float> inputs, std::span<const float> actions,
                      std::span<float> out);
 
+  /// What the policy would do: inputs [batch, inputs] → probabilities [batch, actions]; continuous:
+  /// means and standard deviations [batch, 2, actions]. Safe to call from several threads.
+  void distribution(std::span<const float> inputs, std::span<float> out) const;
+
   /// One step of Adam on -Σ weights · log π over all actions, weights [batch, actions]; discrete
   /// only. Returns the loss before the step.
   double train_on_weights(std::span<const float> inputs, std::span<const float> weights,

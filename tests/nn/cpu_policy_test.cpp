@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "kindred/core/error.h"
 #include "kindred/nn/stacked_adam.h"
 
@@ -53,6 +55,9 @@ TEST_P(CpuPolicyParity, Discrete) {
   auto reference = stack.select(second);
   expect_close(view(log_probs, {kBatch, 5}), reference.all_log_probs(view(inputs, {kBatch, 11}))[0],
                1e-5);
+  std::vector<float> probabilities(kBatch * 5);
+  policy.distribution(inputs, probabilities);
+  expect_close(view(probabilities, {kBatch, 5}).log(), view(log_probs, {kBatch, 5}), 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};
   StackedAdam adam(reference.parameters(), options);
@@ -87,6 +92,13 @@ TEST_P(CpuPolicyParity, Continuous) {
     return reference.log_probs(view(inputs, {kBatch, 7}), view(actions, {kBatch, 3}));
   };
   expect_close(view(densities, {kBatch}), log_probs()[0], 1e-5);
+  std::vector<float> gaussians(kBatch * 2 * 3);
+  policy.distribution(inputs, gaussians);
+  const auto gaussian = view(gaussians, {kBatch, 2, 3});
+  const auto deviation = gaussian.select(1, 1);
+  const auto scaled = (view(actions, {kBatch, 3}) - gaussian.select(1, 0)) / deviation;
+  const auto normalised = 0.5 * scaled.square() + deviation.log() + 0.5 * std::log(2.0 * std::numbers::pi);
+  expect_close(-normalised.sum(1), log_probs()[0], 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};
   StackedAdam adam(reference.parameters(), options);

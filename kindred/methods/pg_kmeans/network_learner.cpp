@@ -12,6 +12,7 @@
 #include "kindred/methods/policies/centres.h"
 #include "kindred/methods/policies/scoring.h"
 #include "kindred/methods/policies/step_counts.h"
+#include "kindred/methods/policies/step_trainer.h"
 #include "kindred/nn/cpu_policy.h"
 
 namespace kindred::pg_kmeans {
@@ -94,26 +95,9 @@ class NetworkLearner final : public Learner {
   }
 
   void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
-    const bool discrete = data_.actions.is_discrete();
-    const auto width = discrete ? data_.actions.count() : data_.actions.dim();
-    std::vector<float> seen, actions, weights;
-    for (Plateau plateau(options_);;) {
-      const auto steps = sampler.next();
-      seen.resize(steps.size() * inputs_.columns.size());
-      inputs_.gather(data_.observations, steps, seen);
-      const float share = 1.0F / static_cast<float>(steps.size());
-      actions.assign(steps.size() * static_cast<std::size_t>(width), 0.0F);
-      for (std::size_t i = 0; i < steps.size(); ++i) {
-        float* row = actions.data() + i * static_cast<std::size_t>(width);
-        if (discrete)
-          row[data_.actions.ints()[steps[i]]] = share;
-        else
-          std::copy_n(data_.actions.floats().data() + steps[i] * width, width, row);
-      }
-      weights.assign(steps.size(), share);
-      const double loss = discrete ? policy.train_on_weights(seen, actions, adam_)
-                                   : policy.train_on_actions(seen, actions, weights, adam_);
-      if (plateau.reached(loss)) return;
+    StepTrainer trainer(data_, inputs_);
+    Plateau plateau(options_);
+    while (!plateau.reached(trainer.train(policy, sampler.next(), adam_))) {
     }
   }
 

@@ -4,14 +4,13 @@
 
 #include <cmath>
 #include <cstring>
-#include <string_view>
-#include <unordered_map>
 
 #include "kindred/core/error.h"
 #include "kindred/methods/policies/scoring.h"
 #include "kindred/methods/policies/step_counts.h"
 
 namespace kindred {
+
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
                              std::int64_t actions) {
   const auto describe = [](std::int64_t obs, bool is_discrete, std::int64_t width) {
@@ -32,6 +31,11 @@ NetworkCentres::NetworkCentres(PolicyInputs inputs, PolicyStack policies, double
                                OverSteps over)
     : inputs_(std::move(inputs)), policies_(std::move(policies)), floor_(floor), over_(over) {
   policies_.to(at::kCPU);
+  for (std::int64_t centre = 0; centre < count(); ++centre) {
+    auto kernel = std::make_unique<CpuPolicy>(policies_.architecture());
+    kernel->load(policies_, centre);
+    kernels_.push_back(std::move(kernel));
+  }
 }
 
 Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) const {
@@ -60,38 +64,64 @@ std::shared_ptr<const Centres> NetworkCentres::load(const ArrayFileReader& file)
                                           sums ? OverSteps::kSumOfLogs : OverSteps::kLogOfSum);
 }
 
+void NetworkCentres::distribution(std::int64_t centre, std::span<const float> observations,
+                                  std::span<float> out) const {
+  const auto rows = observations.size() / static_cast<std::size_t>(inputs_.obs_dim);
+  std::vector<float> seen(rows * inputs_.columns.size());
+  inputs_.apply(observations, seen);
+  kernels_[static_cast<std::size_t>(centre)]->distribution(seen, out);
+}
+
 TabularCentres::TabularCentres(Column<float> table, std::int64_t obs_dim, std::int64_t actions,
                                std::vector<double> log_probs, std::int64_t count)
     : table_(std::move(table)),
       obs_dim_(obs_dim),
       actions_(actions),
       log_probs_(std::move(log_probs)),
-      count_(count) {}
+      count_(count) {
+  for (std::int64_t r = 0; r < table_.size() / obs_dim_; ++r)
+    row_of_.emplace(key(table_.data() + r * obs_dim_), r);
+}
+
+std::string_view TabularCentres::key(const float* observation) const {
+  return {reinterpret_cast<const char*>(observation),
+          static_cast<std::size_t>(obs_dim_) * sizeof(float)};
+}
+
+const double* TabularCentres::log_probs_at(const float* observation) const {
+  const auto found = row_of_.find(key(observation));
+  return found == row_of_.end() ? nullptr : log_probs_.data() + found->second * actions_ * count_;
+}
 
 Matrix TabularCentres::score(const Trajectories& data, const RunContext&) const {
   require_same_dimensions(data, obs_dim_, true, actions_);
-  const auto row_bytes = static_cast<std::size_t>(obs_dim_) * sizeof(float);
-  const auto key = [&](const float* row) {
-    return std::string_view(reinterpret_cast<const char*>(row), row_bytes);
-  };
-  std::unordered_map<std::string_view, std::int64_t> row_of;
-  for (std::int64_t r = 0; r < table_.size() / obs_dim_; ++r)
-    row_of.emplace(key(table_.data() + r * obs_dim_), r);
-
   const double unseen = -std::log(static_cast<double>(actions_));
   std::vector<float> observation(static_cast<std::size_t>(obs_dim_));
   Matrix result(data.episodes(), count_);
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     for (std::int64_t t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
       data.observations.copy(t, t + 1, observation.data());
-      const auto found = row_of.find(key(observation.data()));
-      const double* log_probs =
-          found == row_of.end()
-              ? nullptr
-              : log_probs_.data() + (found->second * actions_ + data.actions.ints()[t]) * count_;
+      const double* row = log_probs_at(observation.data());
+      const double* log_probs = row ? row + data.actions.ints()[t] * count_ : nullptr;
       for (std::int64_t c = 0; c < count_; ++c) result(i, c) += log_probs ? log_probs[c] : unseen;
     }
   return result;
+}
+
+void TabularCentres::distribution(std::int64_t centre, std::span<const float> observations,
+                                  std::span<float> out) const {
+  float* to = out.data();
+  for (const float* row = observations.data(); row < observations.data() + observations.size();
+       row += obs_dim_, to += actions_) {
+    const double* log_probs = log_probs_at(row);
+    double total = 0.0;
+    for (std::int64_t a = 0; a < actions_; ++a) {
+      const double chance = log_probs ? std::exp(log_probs[a * count_ + centre]) : 1.0;
+      to[a] = static_cast<float>(chance);
+      total += chance;
+    }
+    for (std::int64_t a = 0; a < actions_; ++a) to[a] /= static_cast<float>(total);
+  }
 }
 
 void TabularCentres::save(ArrayFileWriter& file) const {

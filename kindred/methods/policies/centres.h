@@ -2,16 +2,33 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "kindred/methods/clustering.h"
 #include "kindred/methods/policies/over_steps.h"
 #include "kindred/methods/policies/policy_inputs.h"
+#include "kindred/nn/cpu_policy.h"
 #include "kindred/nn/policy_stack.h"
 
 namespace kindred {
 
-class NetworkCentres final : public Centres {
+/// Centres that can act.
+class PolicyCentres : public Centres {
+ public:
+  /// What one centre would do: observations [n, obs_dim] → probabilities [n, actions]; continuous:
+  /// means and standard deviations [n, 2, actions]. Safe to call from several threads.
+  virtual void distribution(std::int64_t centre, std::span<const float> observations,
+                            std::span<float> out) const = 0;
+  virtual std::int64_t obs_dim() const = 0;
+  virtual bool discrete() const = 0;
+  /// How many there are, or numbers per action when continuous.
+  virtual std::int64_t actions() const = 0;
+};
+
+class NetworkCentres final : public PolicyCentres {
  public:
   NetworkCentres(PolicyInputs inputs, PolicyStack policies, double floor,
                  OverSteps over = OverSteps::kSumOfLogs);
@@ -22,14 +39,24 @@ class NetworkCentres final : public Centres {
   void save(ArrayFileWriter& file) const override;
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 
+  void distribution(std::int64_t centre, std::span<const float> observations,
+                    std::span<float> out) const override;
+  std::int64_t obs_dim() const override { return inputs_.obs_dim; }
+  bool discrete() const override { return policies_.architecture().discrete; }
+  std::int64_t actions() const override { return policies_.architecture().actions; }
+
+  const PolicyInputs& inputs() const { return inputs_; }
+  const PolicyStack& policies() const { return policies_; }
+
  private:
   PolicyInputs inputs_;
   PolicyStack policies_;
   double floor_;
   OverSteps over_;
+  std::vector<std::unique_ptr<const CpuPolicy>> kernels_;  // [count]
 };
 
-class TabularCentres final : public Centres {
+class TabularCentres final : public PolicyCentres {
  public:
   /// table: [distinct, obs_dim]; log_probs: [distinct × actions, count].
   TabularCentres(Column<float> table, std::int64_t obs_dim, std::int64_t actions,
@@ -42,12 +69,25 @@ class TabularCentres final : public Centres {
   void save(ArrayFileWriter& file) const override;
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 
+  /// Uniform where the observation was not in the fitted data. A floor under the log-probabilities
+  /// is part of the stored table: impossible actions keep that little chance.
+  void distribution(std::int64_t centre, std::span<const float> observations,
+                    std::span<float> out) const override;
+  std::int64_t obs_dim() const override { return obs_dim_; }
+  bool discrete() const override { return true; }
+  std::int64_t actions() const override { return actions_; }
+
  private:
+  /// [actions, count] of an observation [obs_dim]; nullptr when it was not in the fitted data.
+  const double* log_probs_at(const float* observation) const;
+  std::string_view key(const float* observation) const;
+
   Column<float> table_;
   std::int64_t obs_dim_;
   std::int64_t actions_;
   std::vector<double> log_probs_;
   std::int64_t count_;
+  std::unordered_map<std::string_view, std::int64_t> row_of_;  // keys view table_
 };
 
 /// Saves and restores a stack's parameters as "<prefix>/0", "<prefix>/1", …

@@ -1,0 +1,155 @@
+// kindred evaluate: what the policies behind a run's clusters can do.
+#include "kindred/experiments/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "dataset.h"
+#include "kindred/core/error.h"
+#include "kindred/core/parallel.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/envs/registry.h"
+#include "kindred/methods/run_folder.h"
+#include "progress_bar.h"
+
+namespace kindred::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EvaluateCommand {
+  std::string run_folder;
+  std::string data;
+  std::string environment;
+  std::int64_t threads = 0;
+  Common common;
+  EvaluateOptions evaluate;
+  std::unique_ptr<EnvironmentOptions> environment_options;
+  Flags flags;
+
+  OptionTable describe() {
+    return {text("data", data, "The dataset the run was made from, where it was moved."),
+            text("env", environment,
+                 "The environment to act in; by default the one the data was generated in."),
+            integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
+  }
+
+  /// The run's dataset, read as the run read it.
+  Trajectories load_data(const RunFolder& folder, const RunRecord& record) const {
+    DatasetOptions dataset;
+    if (fs::exists(folder.config())) dataset.adopt(folder.config().string());
+    dataset.data = data.empty() ? record.dataset.at("path").get<std::string>() : data;
+    if (data.empty() && !fs::exists(dataset.data))
+      throw InvalidArgument("the run's dataset '{}' is not there; name it with --data",
+                            dataset.data);
+    return dataset.load();
+  }
+
+  std::unique_ptr<Environment> make_environment(const Trajectories& loaded) const {
+    if (environment_options) return environment_options->make();
+    if (!environment.empty()) return kindred::make_environment(environment);
+    const auto& provenance = loaded.provenance;
+    if (!provenance.contains("environment"))
+      throw InvalidArgument(
+          "the data does not say which environment it comes from; name one with --env (see "
+          "'kindred envs')");
+    return kindred::make_environment(provenance.at("environment").get<std::string>(),
+                                     provenance.at("options"));
+  }
+
+  void run() {
+    flags.apply();
+    const Stopwatch clock;
+    const RunFolder folder(run_folder);
+    const LoadedRun fitted = load_run(folder);
+    const Trajectories loaded = load_data(folder, fitted.record);
+    const auto acted_in = make_environment(loaded);
+    const Evaluation result = [&] {
+      ProgressBar bar;
+      RunContext context;
+      context.progress = [&bar](const Progress& progress) { bar.show(progress); };
+      context.threads = resolve_threads(static_cast<int>(threads));
+      return kindred::evaluate(fitted, loaded, *acted_in, evaluate, context);
+    }();
+
+    Json json = {{"run", fs::absolute(run_folder).lexically_normal().string()},
+                 {"method", fitted.record.method},
+                 {"options", to_json(evaluate.describe())}};
+    json.update(to_json(result));
+    json["seconds"] = clock.seconds();
+    save_evaluation(folder, result, json);
+    tell_result(fitted, result, folder);
+    emit(common, json);
+  }
+
+  void tell_result(const LoadedRun& fitted, const Evaluation& result,
+                   const RunFolder& folder) const {
+    say(fmt::format("{}: {} clusters of {} trajectories, {} episodes each in {}",
+                    fitted.record.method, result.clusters.size(),
+                    grouped(static_cast<std::int64_t>(fitted.labels.size())), evaluate.episodes,
+                    result.environment));
+    say(fmt::format("Policies of clusters: {}.", result.origin));
+    say("");
+    say("                  in the data            acting");
+    say("  policy          episodes   return      return ± sd          steps   score");
+    for (const auto& row : result.clusters) tell_row(row);
+    for (const auto& row : result.references) tell_row(row);
+    say("");
+    if (result.pick) tell_pick(*result.pick);
+    tell("acting", evaluate.deterministic ? "by the mean or most likely action"
+                                          : "by an action drawn at random");
+    tell("record", folder.evaluation().string());
+    tell("policies", folder.policies().string());
+  }
+
+  static void tell_row(const PolicyResult& row) {
+    double steps = 0.0;
+    for (const auto length : row.lengths) steps += static_cast<double>(length);
+    say(fmt::format("  {:<14} {:>9} {:>8}  {:>10} ± {:<10} {:>6.0f}  {:>6}", row.name,
+                    grouped(row.source_episodes), rounded(row.source_return),
+                    rounded(row.mean_return), rounded(row.deviation),
+                    steps / static_cast<double>(row.lengths.size()),
+                    row.score ? fmt::format("{:.1f}", *row.score) : "-"));
+  }
+
+  static void tell_pick(const Pick& pick) {
+    const auto chosen = static_cast<std::size_t>(pick.cluster);
+    std::int64_t seen = 0;
+    for (const auto n : pick.labelled) seen += n;
+    tell("pick", fmt::format("cluster {}, by the returns of {} episodes ({} of its own, mean {})",
+                             pick.cluster, grouped(seen), grouped(pick.labelled[chosen]),
+                             rounded(pick.mean_return[chosen])));
+  }
+};
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments) {
+  auto* command = app.add_subcommand("evaluate", "Roll out the policies behind a run's clusters");
+  command->footer(
+      "Examples:\n"
+      "  kindred evaluate hopper-run --env hopper\n"
+      "  kindred evaluate hopper-run --env hopper --continue 0 --no-deterministic\n"
+      "  kindred evaluate diagonal-run --best 0 --labelled 0\n"
+      "Beside the clusters' policies act two clones: of all episodes, and of the best.\n"
+      "A score is 100 (R - low) / (high - low) between the environment's reference returns.\n"
+      "Options of an environment: kindred evaluate RUN --env hopper --help");
+  const auto state = std::make_shared<EvaluateCommand>();
+  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
+  state->common.add_json(*command);
+  state->flags.add(*command, state->evaluate.describe(), "Evaluation");
+  state->flags.add(*command, state->describe(), "Run");
+  const bool is_evaluate = !arguments.empty() && arguments.front() == "evaluate";
+  if (const auto name = typed_value(arguments, "--env"); is_evaluate && !name.empty()) {
+    state->environment_options = find_environment(name).make_options();
+    state->flags.add(*command, state->environment_options->describe(), "Environment " + name);
+  }
+  state->flags.add_uniform(*command);
+  state->flags.add_config(*command);
+  command->callback([state] { state->run(); });
+}
+
+}  // namespace kindred::app
