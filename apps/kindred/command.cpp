@@ -52,6 +52,11 @@ std::string wrapped(const std::string& help) {
   return text;
 }
 
+std::string quoted(const std::string& argument) {
+  const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
+  return plain && !argument.empty() ? argument : "'" + argument + "'";
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> read_config(const std::string& path) {
@@ -70,13 +75,6 @@ std::vector<std::pair<std::string, std::string>> read_config(const std::string& 
   }
   return values;
 }
-
-std::string quoted(const std::string& argument) {
-  const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
-  return plain && !argument.empty() ? argument : "'" + argument + "'";
-}
-
-}  // namespace
 
 std::string typed_value(const std::vector<std::string>& arguments, const std::string& name) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
