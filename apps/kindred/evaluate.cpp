@@ -91,7 +91,7 @@ struct EvaluateCommand {
                     fitted.record.method, result.clusters.size(),
                     grouped(static_cast<std::int64_t>(fitted.labels.size())), evaluate.episodes,
                     result.environment));
-    say(fmt::format("Policies of clusters: {}.", result.origin));
+    say(fmt::format("Policies: {}.", result.origin));
     say("");
     say("                  in the data            acting");
     say("  policy          episodes   return      return ± sd          steps   score");
@@ -119,9 +119,9 @@ struct EvaluateCommand {
     const auto chosen = static_cast<std::size_t>(pick.cluster);
     std::int64_t seen = 0;
     for (const auto n : pick.labelled) seen += n;
-    tell("pick", fmt::format("cluster {}, by the returns of {} episodes ({} of its own, mean {})",
-                             pick.cluster, grouped(seen), grouped(pick.labelled[chosen]),
-                             rounded(pick.mean_return[chosen])));
+    tell("pick", fmt::format("cluster {}, mean {} in {} of {} labelled episodes", pick.cluster,
+                             rounded(pick.mean_return[chosen]), grouped(pick.labelled[chosen]),
+                             grouped(seen)));
   }
 };
 

@@ -131,8 +131,8 @@ Contenders cluster_policies(const LoadedRun& run, const Cloner& cloner,
   const auto own = std::dynamic_pointer_cast<const PolicyCentres>(run.centres);
   const auto* networks = dynamic_cast<const NetworkCentres*>(own.get());
   if (!own) {
-    origin = fmt::format("{} has no centre policies: one was cloned from each cluster",
-                         run.record.method);
+    origin =
+        fmt::format("cloned from the clusters, as {} has no centre policies", run.record.method);
     cloner.train_new(options.rounds, "cloning the clusters", result);
   } else if (networks && options.continue_rounds > 0) {
     origin = "the run's own centres, trained on with their own clusters";
