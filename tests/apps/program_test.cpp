@@ -299,272 +299,271 @@ TEST_F(Program, RefusesToRenderWhatIsNotThere) {
   ASSERT_EQ(run({"generate", "bandit", "--per-expert", "2", "-o", "b.h5"}).code, 0);
   expect_bad_input({"render", "b.h5", "--as", "grid", "-o", "x.svg"}, "not one of a gridworld");
   EXPECT_FALSE(fs::exists(folder_ / "x.svg"));
+}
 
-  TEST_F(Program, ExpertsAreListed) {
-    const auto outcome = run({"experts", "list", "--json"});
+TEST_F(Program, ExpertsAreListed) {
+  const auto outcome = run({"experts", "list", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto last = outcome.last();
+  std::vector<std::string> names;
+  for (const auto& expert : last["experts"]) {
+    EXPECT_FALSE(expert["summary"].get<std::string>().empty());
+    if (expert["environment"] == "diagonal") names.push_back(expert["expert"]);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("right-first", "down-first", "balanced", "zigzag-1",
+                                            "zigzag-2"));
+}
+
+class TrainedExperts : public Program {
+ protected:
+  /// A training of a moment.
+  std::vector<std::string> training(const std::string& folder) const {
+    return {"experts",
+            "train",
+            "path-following",
+            "--steps",
+            "20000",
+            "--lanes",
+            "8",
+            "--lane-steps",
+            "100",
+            "--epochs",
+            "2",
+            "--minibatch",
+            "400",
+            "--hidden",
+            "16",
+            "--seed",
+            "5",
+            "--checkpoint",
+            "5",
+            "--threads",
+            "1",
+            "-o",
+            folder,
+            "--json"};
+  }
+};
+
+TEST_F(TrainedExperts, MakeDatasets) {
+  const auto trained = run(training("mine"));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  ASSERT_EQ(trained.last()["trained"].size(), 3U);
+  EXPECT_EQ(trained.last()["trained"][1]["expert"], "up-first");
+  for (const char* expert : {"free", "up-first", "right-first"}) {
+    const auto record = json::parse(
+        kindred::read_text(folder_ / "mine" / (std::string("path-following-") + expert + ".json")));
+    EXPECT_EQ(record["expert"], expert);
+    EXPECT_EQ(record["environment_options"]["reward"], expert);
+    EXPECT_EQ(record["trained_steps"], 20'000);
+    EXPECT_THAT(record["command"].get<std::string>(), HasSubstr("--seed 5"));
+  }
+
+  const auto generated = run({"generate", "path-following", "--weights", "mine", "--per-expert",
+                              "20", "-o", "f.h5", "--json"});
+  ASSERT_EQ(generated.code, 0) << generated.err;
+  EXPECT_EQ(generated.last()["episodes"], 60);
+  EXPECT_THAT(kindred::read_trajectories(folder_ / "f.h5").label_names,
+              ::testing::ElementsAre("free", "up-first", "right-first"));
+
+  const auto chosen = run({"generate", "path-following-right-first-free", "--weights", "mine",
+                           "--steps", "1001", "-o", "g.h5", "--json"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_EQ(chosen.last()["steps"], 1001);
+  EXPECT_THAT(kindred::read_trajectories(folder_ / "g.h5").label_names,
+              ::testing::ElementsAre("right-first", "free"));
+
+  // The same command ends at once and with the same files; another one is not mixed with it.
+  const auto policy = kindred::read_text(folder_ / "mine/path-following-free.policy");
+  ASSERT_EQ(run(training("mine")).code, 0);
+  EXPECT_EQ(kindred::read_text(folder_ / "mine/path-following-free.policy"), policy);
+  auto changed = training("mine");
+  changed[16] = "6";
+  expect_bad_input(changed, "a training with other options");
+}
+
+TEST_F(TrainedExperts, BadInputIsOneSentenceAndCodeTwo) {
+  expect_bad_input({"experts", "train", "diagonal", "-o", "x"}, "follow rules");
+  expect_bad_input({"experts", "train", "extra", "--expert", "best", "-o", "x"},
+                   "there are plus, minus, zero");
+  expect_bad_input({"generate", "path-following", "--weights", "nowhere", "-o", "x.h5"},
+                   "folder 'nowhere' has no 'path-following-free.policy'");
+  expect_bad_input({"generate", "diagonal", "--experts", "balanced,fast", "-o", "x.h5"},
+                   "there is no expert 'fast'");
+  expect_bad_input({"generate", "hopper-medium", "--experts", "expert", "-o", "x.h5"},
+                   "names its experts already");
+  expect_bad_input({"generate", "--weights", "extra", "path-following", "-o", "x.h5"},
+                   "name the environment first");
+  EXPECT_FALSE(fs::exists(folder_ / "x.h5"));
+}
+
+class Evaluated : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    make_diagonal();
+    cluster({"--policy", "tabular"});
+  }
+
+  void cluster(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"cluster",    "d.h5", "-k", "5",
+                                          "--restarts", "1",    "-o", "run"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto outcome = run(arguments);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    const auto last = outcome.last();
-    std::vector<std::string> names;
-    for (const auto& expert : last["experts"]) {
-      EXPECT_FALSE(expert["summary"].get<std::string>().empty());
-      if (expert["environment"] == "diagonal") names.push_back(expert["expert"]);
-    }
-    EXPECT_THAT(names, ::testing::ElementsAre("right-first", "down-first", "balanced", "zigzag-1",
-                                              "zigzag-2"));
   }
 
-  class TrainedExperts : public Program {
-   protected:
-    /// A training of a moment.
-    std::vector<std::string> training(const std::string& folder) const {
-      return {"experts",
-              "train",
-              "path-following",
-              "--steps",
-              "20000",
-              "--lanes",
-              "8",
-              "--lane-steps",
-              "100",
-              "--epochs",
-              "2",
-              "--minibatch",
-              "400",
-              "--hidden",
-              "16",
-              "--seed",
-              "5",
-              "--checkpoint",
-              "5",
-              "--threads",
-              "1",
-              "-o",
-              folder,
-              "--json"};
-    }
-  };
-
-  TEST_F(TrainedExperts, MakeDatasets) {
-    const auto trained = run(training("mine"));
-    ASSERT_EQ(trained.code, 0) << trained.err;
-    ASSERT_EQ(trained.last()["trained"].size(), 3U);
-    EXPECT_EQ(trained.last()["trained"][1]["expert"], "up-first");
-    for (const char* expert : {"free", "up-first", "right-first"}) {
-      const auto record = json::parse(kindred::read_text(
-          folder_ / "mine" / (std::string("path-following-") + expert + ".json")));
-      EXPECT_EQ(record["expert"], expert);
-      EXPECT_EQ(record["environment_options"]["reward"], expert);
-      EXPECT_EQ(record["trained_steps"], 20'000);
-      EXPECT_THAT(record["command"].get<std::string>(), HasSubstr("--seed 5"));
-    }
-
-    const auto generated = run({"generate", "path-following", "--weights", "mine", "--per-expert",
-                                "20", "-o", "f.h5", "--json"});
-    ASSERT_EQ(generated.code, 0) << generated.err;
-    EXPECT_EQ(generated.last()["episodes"], 60);
-    EXPECT_THAT(kindred::read_trajectories(folder_ / "f.h5").label_names,
-                ::testing::ElementsAre("free", "up-first", "right-first"));
-
-    const auto chosen = run({"generate", "path-following-right-first-free", "--weights", "mine",
-                             "--steps", "1001", "-o", "g.h5", "--json"});
-    ASSERT_EQ(chosen.code, 0) << chosen.err;
-    EXPECT_EQ(chosen.last()["steps"], 1001);
-    EXPECT_THAT(kindred::read_trajectories(folder_ / "g.h5").label_names,
-                ::testing::ElementsAre("right-first", "free"));
-
-    // The same command ends at once and with the same files; another one is not mixed with it.
-    const auto policy = kindred::read_text(folder_ / "mine/path-following-free.policy");
-    ASSERT_EQ(run(training("mine")).code, 0);
-    EXPECT_EQ(kindred::read_text(folder_ / "mine/path-following-free.policy"), policy);
-    auto changed = training("mine");
-    changed[16] = "6";
-    expect_bad_input(changed, "a training with other options");
+  static std::vector<std::string> evaluate(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"evaluate", "run", "--best",     "0", "--labelled", "0",
+                                          "--rounds", "1",   "--continue", "1", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
   }
 
-  TEST_F(TrainedExperts, BadInputIsOneSentenceAndCodeTwo) {
-    expect_bad_input({"experts", "train", "diagonal", "-o", "x"}, "follow rules");
-    expect_bad_input({"experts", "train", "extra", "--expert", "best", "-o", "x"},
-                     "there are plus, minus, zero");
-    expect_bad_input({"generate", "path-following", "--weights", "nowhere", "-o", "x.h5"},
-                     "folder 'nowhere' has no 'path-following-free.policy'");
-    expect_bad_input({"generate", "diagonal", "--experts", "balanced,fast", "-o", "x.h5"},
-                     "there is no expert 'fast'");
-    expect_bad_input({"generate", "hopper-medium", "--experts", "expert", "-o", "x.h5"},
-                     "names its experts already");
-    expect_bad_input({"generate", "--weights", "extra", "path-following", "-o", "x.h5"},
-                     "name the environment first");
-    EXPECT_FALSE(fs::exists(folder_ / "x.h5"));
+  void expect_nothing_written() const {
+    EXPECT_FALSE(fs::exists(folder_ / "run/evaluation.json"));
+    EXPECT_FALSE(fs::exists(folder_ / "run/policies.h5"));
+  }
+};
 
-    class Evaluated : public Program {
-     protected:
-      void SetUp() override {
-        Program::SetUp();
-        make_diagonal();
-        cluster({"--policy", "tabular"});
-      }
+TEST_F(Evaluated, PoliciesActInTheEnvironmentTheDataComesFrom) {
+  cluster({});
+  const auto outcome = run(evaluate({"--episodes", "20"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("trained on"));
+  const auto result = outcome.last();
+  EXPECT_EQ(result, json::parse(kindred::read_text(folder_ / "run/evaluation.json")));
+  EXPECT_TRUE(fs::exists(folder_ / "run/policies.h5"));
+  EXPECT_EQ(result["environment"], "diagonal");
+  EXPECT_EQ(result["environment_options"]["slip"], 0.3);
+  for (const auto& row : result["clusters"]) {
+    const auto lengths = row["lengths"].get<std::vector<double>>();
+    ASSERT_EQ(lengths.size(), 20U);
+    // An expert arrives within 40 steps nearly always; who does not know the way never does.
+    EXPECT_GT(std::ranges::count_if(lengths, [](double n) { return n < 40; }), 15);
+    EXPECT_TRUE(row["score"].is_null());
+  }
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line);)  // "±" is one column and two bytes
+    EXPECT_LE(line.size(), line.find("±") == std::string::npos ? 80U : 81U) << line;
 
-      void cluster(const std::vector<std::string>& more) const {
-        std::vector<std::string> arguments = {"cluster",    "d.h5", "-k", "5",
-                                              "--restarts", "1",    "-o", "run"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const auto outcome = run(arguments);
-        ASSERT_EQ(outcome.code, 0) << outcome.err;
-      }
+  cluster({"--seed", "2"});  // another run in the same folder
+  expect_nothing_written();
+}
 
-      static std::vector<std::string> evaluate(const std::vector<std::string>& more) {
-        std::vector<std::string> arguments = {"evaluate",   "run", "--best",   "0",
-                                              "--labelled", "0",   "--rounds", "1",
-                                              "--continue", "1",   "--json"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return arguments;
-      }
+TEST_F(Evaluated, TablesActToo) {
+  const auto outcome = run(evaluate({}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("as they are"));
+  for (const auto& row : outcome.last()["clusters"]) EXPECT_EQ(row["training"]["rounds"], 0);
+}
 
-      void expect_nothing_written() const {
-        EXPECT_FALSE(fs::exists(folder_ / "run/evaluation.json"));
-        EXPECT_FALSE(fs::exists(folder_ / "run/policies.h5"));
-      }
-    };
+TEST_F(Evaluated, DataThatWasMovedOrConverted) {
+  const auto data = kindred::read_trajectories(folder_ / "d.h5");
+  fs::rename(folder_ / "d.h5", folder_ / "moved.h5");
+  expect_bad_input(evaluate({}), "name it with --data");
+  EXPECT_EQ(run(evaluate({"--data", "moved.h5"})).code, 0);
 
-    TEST_F(Evaluated, PoliciesActInTheEnvironmentTheDataComesFrom) {
-      cluster({});
-      const auto outcome = run(evaluate({"--episodes", "20"}));
-      ASSERT_EQ(outcome.code, 0) << outcome.err;
-      EXPECT_THAT(outcome.err, HasSubstr("trained on"));
-      const auto result = outcome.last();
-      EXPECT_EQ(result, json::parse(kindred::read_text(folder_ / "run/evaluation.json")));
-      EXPECT_TRUE(fs::exists(folder_ / "run/policies.h5"));
-      EXPECT_EQ(result["environment"], "diagonal");
-      EXPECT_EQ(result["environment_options"]["slip"], 0.3);
-      for (const auto& row : result["clusters"]) {
-        const auto lengths = row["lengths"].get<std::vector<double>>();
-        ASSERT_EQ(lengths.size(), 20U);
-        // An expert arrives within 40 steps nearly always; who does not know the way never does.
-        EXPECT_GT(std::ranges::count_if(lengths, [](double n) { return n < 40; }), 15);
-        EXPECT_TRUE(row["score"].is_null());
-      }
-      std::istringstream lines(outcome.err);
-      for (std::string line; std::getline(lines, line);)  // "±" is one column and two bytes
-        EXPECT_LE(line.size(), line.find("±") == std::string::npos ? 80U : 81U) << line;
+  // D4RL's layout knows neither the environment nor the action that nobody took.
+  kindred::write_trajectories(data, folder_ / "d.hdf5", kindred::Format::kD4rl);
+  ASSERT_EQ(run({"cluster", "d.hdf5", "-k", "2", "--policy", "tabular", "-o", "run"}).code, 0);
+  expect_bad_input(evaluate({}), "name one with --env");
+  const auto outcome = run(evaluate({"--env", "diagonal", "--slip", "0.1"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.last()["environment_options"]["slip"], 0.1);
+}
 
-      cluster({"--seed", "2"});  // another run in the same folder
-      expect_nothing_written();
-    }
+TEST_F(Evaluated, BadInputIsOneSentenceAndCodeTwo) {
+  expect_bad_input({"evaluate", "nowhere"}, "is not a run folder");
+  expect_bad_input({"evaluate", "run"}, "every episode returns 0");
+  expect_bad_input(evaluate({"--env", "labyrinth"}), "unknown environment 'labyrinth'");
+  expect_bad_input(evaluate({"--env", "takeball"}), "environment 'takeball' has 567");
+  expect_bad_input(evaluate({"--episodes", "0"}), "option 'episodes' takes");
+  expect_bad_input(evaluate({"--data", "nowhere.h5"}), "nowhere.h5");
+  ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "200", "--seed", "2", "-o", "e.h5"}).code,
+            0);
+  expect_bad_input(evaluate({"--data", "e.h5"}), "made from other episodes");
+  expect_nothing_written();
+}
 
-    TEST_F(Evaluated, TablesActToo) {
-      const auto outcome = run(evaluate({}));
-      ASSERT_EQ(outcome.code, 0) << outcome.err;
-      EXPECT_THAT(outcome.err, HasSubstr("as they are"));
-      for (const auto& row : outcome.last()["clusters"]) EXPECT_EQ(row["training"]["rounds"], 0);
-    }
+TEST_F(Evaluated, KilledItLeavesNothingHalfWritten) {
+  const pid_t child = start(evaluate({"--rounds", "100000"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(finish(child).code, -SIGKILL);
+  expect_nothing_written();
+  EXPECT_EQ(run(evaluate({})).code, 0);
+}
 
-    TEST_F(Evaluated, DataThatWasMovedOrConverted) {
-      const auto data = kindred::read_trajectories(folder_ / "d.h5");
-      fs::rename(folder_ / "d.h5", folder_ / "moved.h5");
-      expect_bad_input(evaluate({}), "name it with --data");
-      EXPECT_EQ(run(evaluate({"--data", "moved.h5"})).code, 0);
+class Interrupted : public Program {
+ protected:
+  const std::vector<std::string> command_ = {"cluster",    "d.h5", "-k",         "6",
+                                             "--merge-to", "5",    "--restarts", "3",
+                                             "--seed",     "3",    "--json",     "-o"};
+  std::vector<std::string> into(const std::string& folder, bool resume = false) const {
+    auto arguments = command_;
+    arguments.push_back(folder);
+    if (resume) arguments.push_back("--resume");
+    return arguments;
+  }
+  void expect_same(const Outcome& a, const Outcome& b) const {
+    ASSERT_EQ(a.code, 0) << a.err;
+    ASSERT_EQ(b.code, 0) << b.err;
+    EXPECT_EQ(a.last()["objective"], b.last()["objective"]);
+    EXPECT_EQ(a.last()["rounds"], b.last()["rounds"]);
+  }
+};
 
-      // D4RL's layout knows neither the environment nor the action that nobody took.
-      kindred::write_trajectories(data, folder_ / "d.hdf5", kindred::Format::kD4rl);
-      ASSERT_EQ(run({"cluster", "d.hdf5", "-k", "2", "--policy", "tabular", "-o", "run"}).code, 0);
-      expect_bad_input(evaluate({}), "name one with --env");
-      const auto outcome = run(evaluate({"--env", "diagonal", "--slip", "0.1"}));
-      ASSERT_EQ(outcome.code, 0) << outcome.err;
-      EXPECT_EQ(outcome.last()["environment_options"]["slip"], 0.1);
-    }
+TEST_F(Interrupted, KilledAndResumedEqualsStraight) {
+  make_diagonal("1000");
+  const auto straight = run(into("straight"));
+  const pid_t child = start(into("killed"));
+  wait_for("killed/state.h5");
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(finish(child).code, -SIGKILL);
+  EXPECT_FALSE(fs::exists(folder_ / "killed/run.json"));
+  const auto unfinished = run({"score", "killed"});
+  EXPECT_EQ(unfinished.code, 2);
+  EXPECT_THAT(unfinished.err, HasSubstr("--resume"));
+  expect_same(run(into("killed", true)), straight);
+  EXPECT_EQ(kindred::read_text(folder_ / "killed/labels.csv"),
+            kindred::read_text(folder_ / "straight/labels.csv"));
+}
 
-    TEST_F(Evaluated, BadInputIsOneSentenceAndCodeTwo) {
-      expect_bad_input({"evaluate", "nowhere"}, "is not a run folder");
-      expect_bad_input({"evaluate", "run"}, "every episode returns 0");
-      expect_bad_input(evaluate({"--env", "labyrinth"}), "unknown environment 'labyrinth'");
-      expect_bad_input(evaluate({"--env", "takeball"}), "environment 'takeball' has 567");
-      expect_bad_input(evaluate({"--episodes", "0"}), "option 'episodes' takes");
-      expect_bad_input(evaluate({"--data", "nowhere.h5"}), "nowhere.h5");
-      ASSERT_EQ(
-          run({"generate", "diagonal", "--per-expert", "200", "--seed", "2", "-o", "e.h5"}).code,
-          0);
-      expect_bad_input(evaluate({"--data", "e.h5"}), "made from other episodes");
-      expect_nothing_written();
-    }
+TEST_F(Interrupted, CtrlCSavesAndSaysHowToGoOn) {
+  make_diagonal("1000");
+  const auto straight = run(into("straight"));
+  const pid_t child = start(into("stopped"));
+  wait_for("stopped/state.h5");
+  ::kill(child, SIGINT);
+  const auto stopped = finish(child);
+  if (stopped.code == 0) return;  // it had finished its last round by then
+  EXPECT_EQ(stopped.code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("--resume"));
+  auto changed = into("stopped", true);
+  changed[3] = "5";
+  expect_bad_input(changed, "it was started with k = 6, now it is 5");
+  expect_same(run(into("stopped", true)), straight);
+}
 
-    TEST_F(Evaluated, KilledItLeavesNothingHalfWritten) {
-      const pid_t child = start(evaluate({"--rounds", "100000"}));
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
-      ::kill(child, SIGKILL);
-      EXPECT_EQ(finish(child).code, -SIGKILL);
-      expect_nothing_written();
-      EXPECT_EQ(run(evaluate({})).code, 0);
-    }
+TEST_F(Program, SharedFilesAreRecognised) {
+  const fs::path shared = fs::path(KINDRED_SHARED_DATA) / "mujoco";
+  if (!fs::exists(shared)) GTEST_SKIP() << "NOT RUN: no datasets in " << shared;
+  for (const auto& [name, dims] :
+       std::map<std::string, std::pair<int, int>>{{"hopper", {11, 3}},
+                                                  {"halfcheetah", {17, 6}},
+                                                  {"walker2d", {17, 6}},
+                                                  {"ant", {27, 8}}}) {
+    const auto outcome = run({"info", (shared / (name + "-medium-expert.hdf5")).string(), "--truth",
+                              (shared / (name + "-medium-expert.labels.csv")).string(), "--json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto info = outcome.last();
+    EXPECT_EQ(info["format"], "d4rl");
+    EXPECT_EQ(info["obs_dim"], dims.first);
+    EXPECT_EQ(info["action"]["dim"], dims.second);
+    EXPECT_EQ(info["labels"]["count"], 2);
+    EXPECT_FALSE(info["return"].is_null());
+  }
+}
 
-    class Interrupted : public Program {
-     protected:
-      const std::vector<std::string> command_ = {"cluster",    "d.h5", "-k",         "6",
-                                                 "--merge-to", "5",    "--restarts", "3",
-                                                 "--seed",     "3",    "--json",     "-o"};
-      std::vector<std::string> into(const std::string& folder, bool resume = false) const {
-        auto arguments = command_;
-        arguments.push_back(folder);
-        if (resume) arguments.push_back("--resume");
-        return arguments;
-      }
-      void expect_same(const Outcome& a, const Outcome& b) const {
-        ASSERT_EQ(a.code, 0) << a.err;
-        ASSERT_EQ(b.code, 0) << b.err;
-        EXPECT_EQ(a.last()["objective"], b.last()["objective"]);
-        EXPECT_EQ(a.last()["rounds"], b.last()["rounds"]);
-      }
-    };
-
-    TEST_F(Interrupted, KilledAndResumedEqualsStraight) {
-      make_diagonal("1000");
-      const auto straight = run(into("straight"));
-      const pid_t child = start(into("killed"));
-      wait_for("killed/state.h5");
-      ::kill(child, SIGKILL);
-      EXPECT_EQ(finish(child).code, -SIGKILL);
-      EXPECT_FALSE(fs::exists(folder_ / "killed/run.json"));
-      const auto unfinished = run({"score", "killed"});
-      EXPECT_EQ(unfinished.code, 2);
-      EXPECT_THAT(unfinished.err, HasSubstr("--resume"));
-      expect_same(run(into("killed", true)), straight);
-      EXPECT_EQ(kindred::read_text(folder_ / "killed/labels.csv"),
-                kindred::read_text(folder_ / "straight/labels.csv"));
-    }
-
-    TEST_F(Interrupted, CtrlCSavesAndSaysHowToGoOn) {
-      make_diagonal("1000");
-      const auto straight = run(into("straight"));
-      const pid_t child = start(into("stopped"));
-      wait_for("stopped/state.h5");
-      ::kill(child, SIGINT);
-      const auto stopped = finish(child);
-      if (stopped.code == 0) return;  // it had finished its last round by then
-      EXPECT_EQ(stopped.code, 130);
-      EXPECT_THAT(stopped.err, HasSubstr("--resume"));
-      auto changed = into("stopped", true);
-      changed[3] = "5";
-      expect_bad_input(changed, "it was started with k = 6, now it is 5");
-      expect_same(run(into("stopped", true)), straight);
-    }
-
-    TEST_F(Program, SharedFilesAreRecognised) {
-      const fs::path shared = fs::path(KINDRED_SHARED_DATA) / "mujoco";
-      if (!fs::exists(shared)) GTEST_SKIP() << "NOT RUN: no datasets in " << shared;
-      for (const auto& [name, dims] :
-           std::map<std::string, std::pair<int, int>>{{"hopper", {11, 3}},
-                                                      {"halfcheetah", {17, 6}},
-                                                      {"walker2d", {17, 6}},
-                                                      {"ant", {27, 8}}}) {
-        const auto outcome =
-            run({"info", (shared / (name + "-medium-expert.hdf5")).string(), "--truth",
-                 (shared / (name + "-medium-expert.labels.csv")).string(), "--json"});
-        ASSERT_EQ(outcome.code, 0) << outcome.err;
-        const auto info = outcome.last();
-        EXPECT_EQ(info["format"], "d4rl");
-        EXPECT_EQ(info["obs_dim"], dims.first);
-        EXPECT_EQ(info["action"]["dim"], dims.second);
-        EXPECT_EQ(info["labels"]["count"], 2);
-        EXPECT_FALSE(info["return"].is_null());
-      }
-    }
-
-  }  // namespace
+}  // namespace
