@@ -73,7 +73,8 @@ class Runner {
     planned_.clear();
   }
 
-  /// Episodes one after the other until there are `wanted` steps; the last one is cut.
+  /// Episodes one after the other until there are `wanted` steps; the last one is cut. Never are
+  /// more planned than are needed, so that all of them are kept.
   void run_steps(std::int64_t policy, std::int64_t wanted) {
     constexpr std::int64_t kStreams = std::int64_t{1} << 40;  // of each policy
     std::int64_t episodes = 0;
@@ -87,9 +88,6 @@ class Runner {
         auto& block = blocks_[i].content;
         block.keep_steps(wanted);
         wanted -= block.offsets.back();
-        if (wanted > 0) continue;
-        next_ = blocks_[i].first + block.episodes();
-        blocks_.resize(i + 1);
       }
     }
   }
