@@ -1,4 +1,6 @@
 // D4RL: flat arrays over all steps, with flags where episodes end.
+#include <algorithm>
+
 #include "kindred/core/error.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/format_readers.h"
@@ -6,6 +8,9 @@
 
 namespace kindred {
 namespace {
+
+constexpr const char* kOracle = "oracle_policy_id";  // in infos, where the true policies are known
+constexpr std::int64_t kMostLabels = 1 << 20;        // beyond that the column means something else
 
 std::vector<std::int64_t> read_step_labels(const hdf5::InputFile& file, const std::string& key,
                                            std::int64_t steps) {
@@ -22,6 +27,16 @@ std::vector<std::int64_t> read_step_labels(const hdf5::InputFile& file, const st
   return labels;
 }
 
+void write_step_labels(hdf5::OutputFile& file, const std::string& key, const Trajectories& data,
+                       const Column<std::int32_t>& labels) {
+  if (labels.empty()) return;
+  std::vector<std::int32_t> of_steps;
+  of_steps.reserve(static_cast<std::size_t>(data.steps()));
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    of_steps.insert(of_steps.end(), static_cast<std::size_t>(data.length(i)), labels[i]);
+  file.write<std::int32_t>("infos/" + key, of_steps, {data.steps()});
+}
+
 }  // namespace
 
 Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& options) {
@@ -34,7 +49,17 @@ Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& opt
         path.string());
   Trajectories flat = hdf5::read_steps(file, {""}, layout, options);
   const auto labels = read_step_labels(file, options.label_key, flat.steps());
-  return cut_into_episodes(std::move(flat), labels, options, fmt::format("'{}'", path.string()));
+  const auto oracle = read_step_labels(file, kOracle, flat.steps());
+  auto data =
+      cut_into_episodes(std::move(flat), labels, options, fmt::format("'{}'", path.string()));
+  if (oracle.empty() || std::ranges::min(oracle) < 0 || std::ranges::max(oracle) > kMostLabels)
+    return data;
+  std::vector<std::int32_t> of_episodes;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    of_episodes.push_back(
+        static_cast<std::int32_t>(oracle[static_cast<std::size_t>(data.offsets[i])]));
+  data.oracle = std::move(of_episodes);
+  return data;
 }
 
 void write_d4rl(const Trajectories& data, const std::filesystem::path& path) {
@@ -46,14 +71,8 @@ void write_d4rl(const Trajectories& data, const std::filesystem::path& path) {
   if (!data.rewards.empty()) file.write(layout.rewards, data.rewards.span(), {data.steps()});
   file.write_flags(layout.terminals, flags.terminals);
   file.write_flags(layout.timeouts, flags.timeouts);
-  if (!data.labels.empty()) {
-    std::vector<std::int32_t> step_labels;
-    step_labels.reserve(static_cast<std::size_t>(data.steps()));
-    for (std::int64_t i = 0; i < data.episodes(); ++i)
-      step_labels.insert(step_labels.end(), static_cast<std::size_t>(data.length(i)),
-                         data.labels[i]);
-    file.write<std::int32_t>("infos/" + ReadOptions{}.label_key, step_labels, {data.steps()});
-  }
+  write_step_labels(file, ReadOptions{}.label_key, data, data.labels);
+  write_step_labels(file, kOracle, data, data.oracle);
   file.commit();
 }
 

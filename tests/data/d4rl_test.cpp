@@ -115,6 +115,15 @@ TEST_F(D4rl, TakesLabelsThatAreConstantWithinEpisodes) {
   EXPECT_THAT(to_vector(read(parts_, options).labels), ElementsAre(2, 3));
 }
 
+TEST_F(D4rl, KeepsTheOraclesLabels) {
+  auto data = make_trajectories();
+  data.oracle = std::vector<std::int32_t>(static_cast<std::size_t>(data.episodes()), 1);
+  write_trajectories(data, folder_ / "oracle", Format::kD4rl);
+  EXPECT_EQ(to_vector(read_trajectories(folder_ / "oracle").oracle), to_vector(data.oracle));
+  parts_["infos/oracle_policy_id"] = array<std::int32_t>({6}, {1, 1, 1, 1, -1, -1});
+  EXPECT_TRUE(read(parts_).oracle.empty()) << "not labels";
+}
+
 TEST_F(D4rl, ReadsChunkedCompressedDatasets) {
   parts_.erase("observations");
   const auto path = write_parts(folder_ / "file", parts_);
