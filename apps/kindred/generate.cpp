@@ -49,8 +49,8 @@ struct GenerateCommand {
     generate.threads = static_cast<int>(threads);
     const auto start = std::chrono::steady_clock::now();
     const auto made = options->make();
-    const auto policies = select_experts(
-        weights.empty() ? make_experts(*made) : load_experts(*made, weights), experts);
+    const auto policies = weights.empty() ? select_experts(make_experts(*made), experts)
+                                          : load_experts(*made, weights, experts);
     const auto data = kindred::generate(*made, policies, generate);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
