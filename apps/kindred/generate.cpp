@@ -53,8 +53,8 @@ struct GenerateCommand {
     generate.progress = [&](double share) { bar.show_share("generating", share); };
     const Stopwatch watch;
     const auto made = options->make();
-    const auto policies = select_experts(
-        weights.empty() ? make_experts(*made) : load_experts(*made, weights), experts);
+    const auto policies = weights.empty() ? select_experts(make_experts(*made), experts)
+                                          : load_experts(*made, weights, experts);
     const auto data = kindred::generate(*made, policies, generate);
     const double seconds = watch.seconds();
     bar.clear();

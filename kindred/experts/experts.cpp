@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 
 #include "kindred/core/error.h"
@@ -42,22 +43,28 @@ Policies make_experts(const Environment& environment) {
   throw InvalidArgument("environment '{}' has no experts", environment.spec().name);
 }
 
-Policies select_experts(const Policies& experts, std::string_view names) {
-  if (names.empty()) return experts;
-  Policies chosen;
-  for (const auto part : std::views::split(names, ',')) {
-    const std::string_view name(part.begin(), part.end());
-    const auto found =
-        std::ranges::find(experts, name, [](const auto& expert) { return expert->name(); });
-    if (found == experts.end()) {
-      std::vector<std::string> known;
-      for (const auto& expert : experts) known.push_back(expert->name());
+std::vector<std::string> select_names(const std::vector<std::string>& known,
+                                      std::string_view list) {
+  if (list.empty()) return known;
+  std::vector<std::string> chosen;
+  for (const auto part : std::views::split(list, ',')) {
+    const std::string name(part.begin(), part.end());
+    if (std::ranges::find(known, name) == known.end())
       throw InvalidArgument("there is no expert '{}'; there are {}", name, fmt::join(known, ", "));
-    }
-    if (std::ranges::find(chosen, *found) != chosen.end())
+    if (std::ranges::find(chosen, name) != chosen.end())
       throw InvalidArgument("expert '{}' is named twice", name);
-    chosen.push_back(*found);
+    chosen.push_back(name);
   }
+  return chosen;
+}
+
+Policies select_experts(const Policies& experts, std::string_view list) {
+  const auto name_of = [](const auto& expert) { return expert->name(); };
+  std::vector<std::string> known;
+  std::ranges::transform(experts, std::back_inserter(known), name_of);
+  Policies chosen;
+  for (const auto& name : select_names(known, list))
+    chosen.push_back(*std::ranges::find(experts, name, name_of));
   return chosen;
 }
 

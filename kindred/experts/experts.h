@@ -15,6 +15,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kindred/envs/bandit.h"
 #include "kindred/envs/diagonal.h"
@@ -33,7 +34,8 @@ Policies bandit_experts(const Bandit& environment);
 
 /// The experts named in a list such as "medium,expert", in its order; all of them when it is empty.
 /// Throws InvalidArgument on a name that there is not, naming those there are, or one named twice.
-Policies select_experts(const Policies& experts, std::string_view names);
+Policies select_experts(const Policies& experts, std::string_view list);
+std::vector<std::string> select_names(const std::vector<std::string>& known, std::string_view list);
 
 /// What a dataset's name says: an environment, and perhaps which of its experts.
 struct DatasetName {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "kindred/core/error.h"
@@ -75,7 +74,7 @@ class Numbers {
       throw DataFormatError("{} ends early: {} bytes are left where {} are expected", where_,
                             bytes_.size(), size);
     std::vector<float> values(static_cast<std::size_t>(count));
-    std::memcpy(values.data(), bytes_.data(), size);
+    std::copy_n(bytes_.data(), size, reinterpret_cast<char*>(values.data()));
     bytes_.remove_prefix(size);
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
       throw DataFormatError("{} holds a number that is not finite", where_);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "kindred/core/embedded.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/data/array_file.h"
+#include "kindred/experts/experts.h"
 #include "kindred/experts/rollout.h"
 
 namespace kindred {
@@ -279,13 +279,14 @@ std::string policy_file(std::string_view environment, std::string_view expert) {
   return fmt::format("{}-{}.policy", environment, expert);
 }
 
-Policies load_experts(const Environment& environment, const std::filesystem::path& folder) {
+Policies load_experts(const Environment& environment, const std::filesystem::path& folder,
+                      std::string_view list) {
   const auto& spec = environment.spec();
-  const auto names = trained_names(spec.name);
-  if (names.empty())
+  const auto known = trained_names(spec.name);
+  if (known.empty())
     throw InvalidArgument("the experts of environment '{}' are not trained", spec.name);
   Policies experts;
-  for (const auto& name : names) {
+  for (const auto& name : select_names(known, list)) {
     const auto file = policy_file(spec.name, name);
     const auto bytes =
         folder.empty() ? shipped_policy(spec.name, file) : policy_in(folder, spec.name, file);

@@ -8,6 +8,7 @@
 // | hopper, halfcheetah, walker2d, ant | medium, expert: one training, early and at its end |
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -51,10 +52,11 @@ struct TrainingRun {
 std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
                                  const TrainingRun& run);
 
-/// The experts of an environment from a folder that `kindred experts train` wrote, or those that
-/// are part of the program when `folder` is empty. Throws InvalidArgument when one is missing or
-/// does not fit the environment.
-Policies load_experts(const Environment& environment, const std::filesystem::path& folder = {});
+/// The experts of an environment, or those in a list as select_experts takes it, from a folder that
+/// `kindred experts train` wrote; those that are part of the program when `folder` is empty. Throws
+/// InvalidArgument when one is missing or does not fit the environment.
+Policies load_experts(const Environment& environment, const std::filesystem::path& folder = {},
+                      std::string_view list = {});
 
 /// "extra-plus.policy"
 std::string policy_file(std::string_view environment, std::string_view expert);

@@ -182,12 +182,16 @@ TEST_F(LoadExperts, FindsThoseOfAFolderInTheOrderOfTheLabels) {
   }
 }
 
-TEST_F(LoadExperts, SayWhatIsMissing) {
+TEST_F(LoadExperts, SaysWhatIsMissingUnlessItIsNotAskedFor) {
   const PathFollowing path;
   expect_refused<InvalidArgument>(path, "path-following-free.policy");
   write_experts(path);
   std::filesystem::remove(file(path, "up-first"));
   expect_refused<InvalidArgument>(path, "path-following-up-first.policy");
+  const auto others = load_experts(path, folder_.path(), "right-first,free");
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_EQ(others[0]->name(), "right-first");
+  EXPECT_THROW(load_experts(path, folder_.path(), "best"), InvalidArgument);
 }
 
 TEST_F(LoadExperts, RefusesThoseOfOtherObservationsOrActions) {
