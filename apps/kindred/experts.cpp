@@ -73,6 +73,7 @@ struct TrainCommand {
     for (auto recipe : chosen) {
       recipe.ppo = ppo;
       for (const auto& trained : train_one(recipe)) json.push_back(write(trained));
+      remove_checkpoint(checkpoint_of(recipe));
     }
     emit(common, {{"trained", json}});
   }
@@ -92,13 +93,17 @@ struct TrainCommand {
     return all;
   }
 
+  std::filesystem::path checkpoint_of(const Recipe& recipe) const {
+    return std::filesystem::path(output) / (environment + "-" + recipe.expert + ".h5");
+  }
+
   std::vector<TrainedExpert> train_one(const Recipe& recipe) {
     from_json(options->describe(), recipe.environment_options, "recipe");
     const auto made = options->make();
     ProgressBar bar;
     const Stopwatch watch;
     TrainingRun run;
-    run.checkpoint = std::filesystem::path(output) / (environment + "-" + recipe.expert + ".h5");
+    run.checkpoint = checkpoint_of(recipe);
     run.progress = [&](const CurvePoint& point, const PpoOptions& o) {
       bar.show_line(fmt::format("{}: {:.1f} of {:.1f} million steps, return {:.1f}, {:.0f} s",
                                 recipe.expert, static_cast<double>(point.steps) / 1e6,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "kindred/core/embedded.h"
 #include "kindred/core/error.h"
@@ -91,8 +92,8 @@ struct Course {
 };
 
 /// What a checkpoint keeps beside the training itself.
-std::filesystem::path course_file(const TrainingRun& run) {
-  return std::filesystem::path(run.checkpoint).replace_extension(".course.h5");
+std::filesystem::path course_file(std::filesystem::path checkpoint) {
+  return checkpoint.replace_extension(".course.h5");
 }
 
 void save(const Course& course, const std::filesystem::path& path) {
@@ -134,7 +135,7 @@ Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
   Course course;
   if (!run.checkpoint.empty() && std::filesystem::exists(run.checkpoint)) {
     training.resume(run.checkpoint);
-    course = load_course(course_file(run), training.steps());
+    course = load_course(course_file(run.checkpoint), training.steps());
   }
   const double seconds_before = course.seconds;
   const Stopwatch watch;
@@ -150,7 +151,7 @@ Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
     }
     course.seconds = seconds_before + watch.seconds();
     if (!run.checkpoint.empty() && training.at_checkpoint()) {
-      save(course, course_file(run));
+      save(course, course_file(run.checkpoint));
       training.save(run.checkpoint);
     }
   }
@@ -273,6 +274,11 @@ std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& enviro
   }
   add(course.curve.size() - 1, training.policy(recipe.expert, recipe.summary));
   return result;
+}
+
+void remove_checkpoint(const std::filesystem::path& checkpoint) {
+  std::filesystem::remove(checkpoint);
+  std::filesystem::remove(course_file(checkpoint));
 }
 
 std::string policy_file(std::string_view environment, std::string_view expert) {

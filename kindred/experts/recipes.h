@@ -52,6 +52,9 @@ struct TrainingRun {
 std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
                                  const TrainingRun& run);
 
+/// Forgets an interrupted training: to be called once its policies are kept elsewhere.
+void remove_checkpoint(const std::filesystem::path& checkpoint);
+
 /// The experts of an environment, or those in a list as select_experts takes it, from a folder that
 /// `kindred experts train` wrote; those that are part of the program when `folder` is empty. Throws
 /// InvalidArgument when one is missing or does not fit the environment.
