@@ -37,6 +37,13 @@ int run(const std::vector<std::string>& arguments) {
   add_methods(app);
   add_envs(app);
   add_experts(app, arguments);
+  // The library would only say that a command is missing.
+  if (!arguments.empty() && !arguments.front().starts_with("-") &&
+      app.get_subcommands(
+             [&](const CLI::App* command) { return command->get_name() == arguments.front(); })
+          .empty())
+    throw kindred::InvalidArgument("there is no command '{}'; see 'kindred --help'",
+                                   arguments.front());
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
