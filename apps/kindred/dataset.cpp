@@ -1,5 +1,6 @@
 #include "dataset.h"
 
+#include <filesystem>
 #include <limits>
 
 #include "kindred/core/error.h"
@@ -7,6 +8,9 @@
 #include "kindred/data/truth.h"
 
 namespace kindred::app {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
@@ -55,6 +59,16 @@ Trajectories DatasetOptions::load() const {
     loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
   if (sample > 0) loaded = sample_episodes(loaded, sample, static_cast<std::uint64_t>(sample_seed));
   return loaded;
+}
+
+Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
+                              const std::string& moved_to) {
+  DatasetOptions dataset;
+  if (fs::exists(folder.config())) dataset.adopt(folder.config().string());
+  dataset.data = moved_to.empty() ? record.dataset.at("path").get<std::string>() : moved_to;
+  if (moved_to.empty() && !fs::exists(dataset.data))
+    throw InvalidArgument("the run's dataset '{}' is not there; name it with --data", dataset.data);
+  return dataset.load();
 }
 
 Json describe_dataset(const Trajectories& data, const std::string& path) {

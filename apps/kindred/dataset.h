@@ -11,6 +11,7 @@
 #include "kindred/core/options.h"
 #include "kindred/data/formats.h"
 #include "kindred/data/trajectories.h"
+#include "kindred/methods/run_folder.h"
 #include "kindred/metrics/clustering_scores.h"
 
 namespace kindred::app {
@@ -39,6 +40,11 @@ struct DatasetOptions {
   /// Reads, selects and labels. Throws as the data room does.
   Trajectories load() const;
 };
+
+/// The dataset of a run, read and selected as the run did; `moved_to` names its file where that is no
+/// longer where the run found it, and may be empty.
+Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
+                              const std::string& moved_to);
 
 /// The dataset for a record: path, format, size, dimensions, provenance.
 Json describe_dataset(const Trajectories& data, const std::string& path);

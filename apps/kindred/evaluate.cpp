@@ -37,17 +37,6 @@ struct EvaluateCommand {
             integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
   }
 
-  /// The run's dataset, read as the run read it.
-  Trajectories load_data(const RunFolder& folder, const RunRecord& record) const {
-    DatasetOptions dataset;
-    if (fs::exists(folder.config())) dataset.adopt(folder.config().string());
-    dataset.data = data.empty() ? record.dataset.at("path").get<std::string>() : data;
-    if (data.empty() && !fs::exists(dataset.data))
-      throw InvalidArgument("the run's dataset '{}' is not there; name it with --data",
-                            dataset.data);
-    return dataset.load();
-  }
-
   std::unique_ptr<Environment> make_environment(const Trajectories& loaded) const {
     if (environment_options) return environment_options->make();
     if (!environment.empty()) return kindred::make_environment(environment);
@@ -65,7 +54,7 @@ struct EvaluateCommand {
     const Stopwatch clock;
     const RunFolder folder(run_folder);
     const LoadedRun fitted = load_run(folder);
-    const Trajectories loaded = load_data(folder, fitted.record);
+    const Trajectories loaded = load_run_dataset(folder, fitted.record, data);
     const auto acted_in = make_environment(loaded);
     const Evaluation result = [&] {
       ProgressBar bar;
