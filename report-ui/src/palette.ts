@@ -1,0 +1,33 @@
+// Colours of clusters: the palette of Okabe and Ito, which people with any kind of colour vision can
+// tell apart; those with most contrast first, in the same order as kindred/render/theme.cpp.
+const blue = '#0072b2', vermillion = '#d55e00', green = '#009e73', purple = '#cc79a7';
+const skyBlue = '#56b4e9', orange = '#e69f00', yellow = '#f0e442';
+
+const light = [blue, vermillion, green, purple, skyBlue, orange, yellow];
+const dark = [skyBlue, orange, green, purple, yellow, vermillion, blue];
+
+const prefersDark = window.matchMedia('(prefers-color-scheme: dark)');
+
+/// Printed pages are light, whatever the screen is.
+export function isDark(): boolean {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === 'dark' : prefersDark.matches;
+}
+
+/// The colour of a cluster; they repeat after seven, so clusters are always named too.
+export function clusterColour(cluster: number): string {
+  return `var(--cluster-${cluster % 7})`;
+}
+
+/// The same as six digits, for canvases, at the present theme.
+export function clusterHex(cluster: number): string {
+  return (isDark() ? dark : light)[cluster % 7];
+}
+
+/// The custom properties clusterColour refers to.
+export function clusterProperties(): string {
+  const set = (colours: string[]) => colours.map((c, i) => `--cluster-${i}: ${c};`).join(' ');
+  return `:root { ${set(light)} }
+    @media screen and (prefers-color-scheme: dark) { :root:not([data-theme=light]) { ${set(dark)} } }
+    @media screen { :root[data-theme=dark] { ${set(dark)} } }`;
+}

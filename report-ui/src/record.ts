@@ -1,0 +1,263 @@
+// The record the page shows: what kindred/experiments/findings.cpp writes, and nothing else.
+// Clusters are numbered 0 to k-1, episodes 0 to n-1; cells of a grid are row * size + column.
+
+/// Numbers as base64 of little-endian values; see column.ts.
+export interface Column {
+  type: 'u8' | 'u16' | 'u32' | 'i32' | 'f32';
+  data: string;
+}
+
+/// run.json, as the run wrote it.
+export interface RunRecord {
+  version: string;
+  method: string;
+  command: string;
+  started: string;
+  dataset: {
+    path: string;
+    format: string;
+    episodes: number;
+    steps: number;
+    obs_dim: number;
+    action: {kind: 'discrete' | 'continuous'; count?: number; dim?: number};
+    distinct_observations?: number;
+    provenance: Record<string, unknown>;
+  };
+  options: Record<string, unknown>;
+  result: {
+    k: number;
+    sizes: number[];
+    objective: number;
+    objective_before_merge: number;
+    rounds: number;
+    converged: boolean;
+    best_restart: number;
+    agreement: {
+      verdict: 'unique' | 'several' | 'unstable' | 'single';
+      good_restarts: number;
+      mean_nmi: number;
+      least_nmi: number;
+    };
+    /// Only where the true policies are known; the ceiling only where their probabilities are.
+    nmi?: number;
+    ari?: number;
+    accuracy?: number;
+    purity?: number;
+    ceiling?: number;
+  };
+  restarts: {
+    restart: number;
+    rounds: number;
+    converged: boolean;
+    objective: number;
+    objective_before_merge: number;
+    merges: {from: number; into: number; objective: number}[];
+  }[];
+  trace: {
+    restart: number;
+    round: number;
+    objective: number;
+    changed: number;
+    sizes: number[];
+    seconds: number;
+  }[];
+  timings: Record<string, number>;
+  machine: Record<string, unknown>;
+}
+
+/// One number per episode in each column.
+export interface Episodes {
+  count: number;
+  /// What the dataset calls them; null: their numbers.
+  ids: string[] | null;
+  label: Column;
+  /// The true policy, -1 where it is not known; null where none is.
+  truth: Column | null;
+  truth_names: string[];
+  length: Column;
+  return: Column | null;
+  /// Best score less second best; infinite with one cluster.
+  margin: Column;
+  /// Score under the own centre, per step where scores sum over steps.
+  fit: Column;
+  /// [n, k]; null where it would make the page too large.
+  scores: Column | null;
+  score_meaning: string;
+}
+
+/// One way of laying out all episodes as points in a square.
+export interface MapView {
+  title: string;
+  /// One or two sentences: what near and far mean here.
+  explanation: string;
+  /// [n, 2] as u16: value = low + q / 65535 * (high - low).
+  points: Column;
+  x: {label: string | null; low: number; high: number};
+  y: {label: string | null; low: number; high: number};
+  /// Where the clusters' corners are, or null: no simplex. Without axis labels no axis is drawn.
+  corners: {x: number; y: number}[] | null;
+}
+
+/// What clusters do, by place.
+export interface GridBehaviour {
+  kind: 'grid';
+  /// 'map': cells of the one map all episodes share. 'goal': places relative to the goal (in the
+  /// middle of a square of 2 * size - 1 cells), where every episode has a map of its own.
+  frame: 'map' | 'goal';
+  size: number;
+  walls: number[];
+  goal: number | null;
+  action_names: string[];
+  /// What objects are called: "ball".
+  object_name: string;
+  /// Situations that are shown apart: which objects are still there. The first is the most common.
+  contexts: {
+    name: string;
+    objects: [number, number][];  // [kind of object, cell]
+    /// Of all steps.
+    share: number;
+    /// [k]
+    clusters: {
+      visits: number[];  // [cells]: steps spent there
+      actions: number[];  // [cells, actions]: how often each was taken there
+    }[];
+  }[];
+}
+
+export interface PathBehaviour {
+  kind: 'path';
+  /// Known routes, drawn behind the others.
+  references: [number, number][][];
+  /// Low and high of x and of y.
+  range: [number, number, number, number];
+  /// The plane in bins x bins squares, row 0 at the low end of y.
+  bins: number;
+  clusters: {
+    routes: [number, number][][];  // some episodes, thinned
+    mean_route: [number, number][];
+    visits: number[];  // [bins * bins]: steps spent there
+    actions: number[];  // [bins * bins, 2]: mean action there
+  }[];
+}
+
+/// Everything else: numbers over time.
+export interface CurvesBehaviour {
+  kind: 'curves';
+  observation_names: string[];
+  action_names: string[];
+  /// Quantiles that `quantiles` below hold, such as 0.05, 0.25, 0.5, 0.75, 0.95.
+  levels: number[];
+  /// Steps at which the curves are given.
+  times: number[];
+  clusters: {
+    observation: {mean: number[]; deviation: number[]};  // [dim]
+    /// Continuous: statistics and a histogram of each number in an action. Discrete: null.
+    action: {mean: number[]; deviation: number[]; quantiles: number[][]} | null;  // [dim, levels]
+    action_histogram: number[][] | null;  // [dim, bins]
+    /// Discrete: how often each action was taken. Continuous: null.
+    action_counts: number[] | null;
+    /// [dim, times]: mean over the episodes still running, and 10% and 90% quantiles.
+    curves: {mean: number[]; low: number[]; high: number[]}[];
+    /// [times]: episodes still running, as a share.
+    running: number[];
+  }[];
+  /// Edges of action_histogram, the same for every dimension.
+  histogram_edges: number[] | null;
+}
+
+export type Behaviour = GridBehaviour | PathBehaviour | CurvesBehaviour;
+
+/// One episode step by step. Which of grid, path and curves there is follows from behaviour.kind.
+export interface Trajectory {
+  episode: number;
+  steps: number;
+  /// Every how many steps one is kept here; 1: all of them. All arrays below are of kept steps.
+  stride: number;
+  rewards: number[] | null;
+  /// [steps]: discrete actions; null where they are continuous.
+  actions: number[] | null;
+  /// [steps, dim]: continuous actions.
+  continuous_actions: number[][] | null;
+  /// What each centre would do, where centres are policies: [steps, k, actions] probabilities, or
+  /// [steps, k, 2, dim] means and deviations.
+  policies: number[] | null;
+  /// [steps, k]: log-likelihood of all steps so far under each centre.
+  evidence: number[] | null;
+  grid?: {
+    /// null: as in behaviour.
+    walls: number[] | null;
+    goal: number | null;
+    agent: number[];  // [steps] cells
+    /// [steps] of what lies there: [kind of object, cell].
+    objects: [number, number][][];
+    /// Where the last step led, where that is known.
+    end: number | null;
+  };
+  path?: {position: [number, number][]; goal: [number, number]};
+  /// [dim][steps]; the names are those of behaviour.
+  curves?: number[][];
+}
+
+/// Episodes a person should look at, most remarkable first.
+export interface NotableList {
+  id: string;
+  title: string;
+  explanation: string;
+  /// The cluster it is about, or null.
+  cluster: number | null;
+  episodes: number[];
+}
+
+/// evaluation.json of `kindred evaluate`, in part.
+export interface Evaluation {
+  environment: string;
+  origin: string;
+  clusters: EvaluatedPolicy[];
+  references: EvaluatedPolicy[];
+}
+export interface EvaluatedPolicy {
+  name: string;
+  source_episodes: number;
+  source_return: number | null;
+  mean_return: number;
+  deviation: number;
+  score: number | null;
+}
+
+export interface Report {
+  kindred_report: 1;
+  /// The folder's name.
+  name: string;
+  /// One sentence: how many policies, how sure.
+  conclusion: string;
+  run: RunRecord;
+  /// config.toml.
+  config: string;
+  episodes: Episodes;
+  /// The first is shown first.
+  maps: MapView[];
+  behaviour: Behaviour;
+  notable: NotableList[];
+  /// Those of the lists, and some more of every cluster.
+  trajectories: Trajectory[];
+  /// NMI between the labels of every two restarts.
+  restart_nmi: number[][];
+  evaluation: Evaluation | null;
+}
+
+/// Several runs side by side.
+export interface Comparison {
+  kindred_comparison: 1;
+  runs: {
+    name: string;
+    conclusion: string;
+    run: RunRecord;
+    evaluation: Evaluation | null;
+    /// [n] where all runs labelled the same episodes, else null.
+    label: Column | null;
+  }[];
+  /// NMI between the labels of every two runs; null where they are of different episodes.
+  nmi: number[][] | null;
+  truth: Column | null;
+  truth_names: string[];
+}
