@@ -1,6 +1,18 @@
+// Puts the page together from the record inside it.
+import './style.css';
+import {frame, type Entry} from './frame';
 import {Model} from './model';
+import {overviewSection} from './overview';
 import type {Report} from './record';
+import {installTheme} from './theme';
 
+function reportEntries(report: Report): Entry[] {
+  const model = new Model(report);
+  return [
+    {name: 'Overview', content: overviewSection(model)},
+  ];
+}
+
+installTheme();
 const record = JSON.parse(document.getElementById('record')!.textContent!) as Report;
-const model = new Model(record);
-document.getElementById('page')!.append(model.report.conclusion);
+frame(record.name, reportEntries(record));
