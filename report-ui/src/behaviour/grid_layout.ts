@@ -1,0 +1,61 @@
+// Cells as places: rows and columns of a map, or steps away from the goal.
+import type {GridBehaviour} from '../record';
+
+export interface Place {
+  cell: number;
+  x: number;
+  y: number;
+}
+
+export interface Bounds {
+  x: [number, number];
+  y: [number, number];
+}
+
+export class Layout {
+  private readonly side: number;
+  private readonly origin: number;
+  readonly bounds: Bounds;
+
+  constructor(private readonly grid: GridBehaviour) {
+    const around = grid.frame === 'goal';
+    this.side = around ? 2 * grid.size - 1 : grid.size;
+    this.origin = around ? grid.size - 1 : 0;
+    this.bounds = around ? this.visited() : {x: [0, grid.size - 1], y: [0, grid.size - 1]};
+  }
+
+  place(cell: number): Place {
+    return {
+      cell, x: cell % this.side - this.origin, y: Math.floor(cell / this.side) - this.origin,
+    };
+  }
+
+  /// "row 3, column 4", or "2 rows above, 3 columns left of the goal".
+  describe(cell: number): string {
+    const {x, y} = this.place(cell);
+    if (this.grid.frame === 'map') return `row ${y}, column ${x}`;
+    const parts = [
+      y !== 0 && `${Math.abs(y)} ${Math.abs(y) === 1 ? 'row' : 'rows'} ${y < 0 ? 'above' : 'below'}`,
+      x !== 0 && `${Math.abs(x)} ${Math.abs(x) === 1 ? 'column' : 'columns'} ${x < 0 ? 'left' : 'right'}`,
+    ].filter((part) => part);
+    return parts.length ? `${parts.join(', ')} of the goal` : 'the goal';
+  }
+
+  get axes(): {x: string; y: string} {
+    return this.grid.frame === 'map'
+      ? {x: 'column', y: 'row'}
+      : {x: 'columns right of the goal', y: 'rows below the goal'};
+  }
+
+  /// The part of the plane anyone was in, and the goal.
+  private visited(): Bounds {
+    const places = [this.place(this.origin * this.side + this.origin)];
+    for (const {clusters} of this.grid.contexts) {
+      for (const {visits} of clusters) {
+        visits.forEach((steps, cell) => steps > 0 && places.push(this.place(cell)));
+      }
+    }
+    const range = (values: number[]): [number, number] => [Math.min(...values), Math.max(...values)];
+    return {x: range(places.map((p) => p.x)), y: range(places.map((p) => p.y))};
+  }
+}
