@@ -2,26 +2,25 @@
 import './behaviour.css';
 import {h} from '../dom';
 import type {Model} from '../model';
-import type {Behaviour} from '../record';
 import {section} from '../section';
+import {curvesBehaviour} from './curves';
 import {gridBehaviour} from './grid';
-import {members, type Members} from './members';
+import {members} from './members';
 import {pathBehaviour} from './path';
 import {spread} from './spread';
 
 export function behaviourSection(model: Model): HTMLElement {
-  const all = members(model);
   return section('behaviour', 'What they do',
       h('p', {class: 'lead'}, 'Counted from the data: what the trajectories of each policy did.'),
-      ...parts(model, model.report.behaviour, all),
-      ...outcomes(model));
+      ...parts(model));
 }
 
-function parts(model: Model, behaviour: Behaviour, all: Members[]): Node[] {
+function parts(model: Model): Node[] {
+  const all = members(model), {behaviour} = model.report;
   switch (behaviour.kind) {
-    case 'grid': return gridBehaviour(model, behaviour, all);
-    case 'path': return pathBehaviour(model, behaviour, all);
-    default: return [];
+    case 'grid': return [...gridBehaviour(model, behaviour, all), ...outcomes(model)];
+    case 'path': return [...pathBehaviour(model, behaviour, all), ...outcomes(model)];
+    case 'curves': return curvesBehaviour(model, behaviour, all, outcomes(model));
   }
 }
 

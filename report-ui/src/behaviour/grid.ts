@@ -23,7 +23,7 @@ type Shown = 'both' | 'heat' | 'arrows';
 type Difference = 'actions' | 'occupancy';
 
 /// Light enough for arrows of any colour.
-const shade = (distance: number) => 0.2 * distance;
+const shade = (distance: number) => 0.36 * distance;
 
 export function gridBehaviour(model: Model, grid: GridBehaviour, all: Members[]): Node[] {
   const view = new GridView(grid, all);
@@ -195,7 +195,7 @@ class GridView {
       width, bounds: this.layout.bounds, axes: this.layout.axes, scenery: this.scenery(),
       marks: (cell) => [
         Plot.rect(places, {
-          ...square, fill: 'currentColor', inset: 0.5, title, tip: true,
+          ...square, fill: 'var(--contrast)', inset: 0.5, title, tip: true,
           fillOpacity: (d) => shade(d.distance),
         }),
         actionMarks(places.map((d) => ({...d, choices: d.a})), names, cell,
@@ -205,7 +205,7 @@ class GridView {
       ],
     });
     const steps = [0.1, 0.25, 0.5, 1].map((value) => ({
-      text: percent(value), colour: 'currentColor', opacity: shade(value),
+      text: percent(value), colour: 'var(--contrast)', opacity: shade(value),
     }));
     return h('div', {}, map, legend('distance between their choices', steps));
   }

@@ -4,7 +4,7 @@ import {clusterName} from '../model';
 import type {GridBehaviour} from '../record';
 import {choices, sum, weight, type Disagreement} from './grid_data';
 import type {Layout} from './grid_layout';
-import {rounded, type Members} from './members';
+import {othersName, rounded, type Members} from './members';
 
 /// One sentence per cluster.
 export function gridWords(grid: GridBehaviour, layout: Layout, all: Members[]): string[] {
@@ -50,6 +50,8 @@ function shares(grid: GridBehaviour, cluster: number, of: (context: number, cell
 }
 
 const worthSaying = 0.08;
+const rest = (grid: GridBehaviour, cluster: number) => othersName(
+    grid.contexts[0].clusters.length, cluster);
 
 function situation(grid: GridBehaviour, cluster: number): string | null {
   if (grid.contexts.length < 2) return null;
@@ -58,7 +60,7 @@ function situation(grid: GridBehaviour, cluster: number): string | null {
   })).sort((a, b) => (b.own - b.others) - (a.own - a.others));
   if (best.own - best.others < worthSaying) return null;
   return `spends ${percent(best.own)} of its steps with ${best.name}, `
-    + `the others ${percent(best.others)}`;
+    + `${rest(grid, cluster)} ${percent(best.others)}`;
 }
 
 /// The quarter of the map where it is more than the others are.
@@ -76,7 +78,8 @@ function region(grid: GridBehaviour, layout: Layout, cluster: number): string | 
   })).sort((a, b) => (b.own - b.others) - (a.own - a.others));
   if (best.own - best.others < worthSaying) return null;
   const where = grid.frame === 'map' ? `in the ${best.name}` : `${best.name} of its surroundings`;
-  return `is ${where} in ${percent(best.own)} of its steps, the others in ${percent(best.others)}`;
+  return `is ${where} in ${percent(best.own)} of its steps, `
+    + `${rest(grid, cluster)} in ${percent(best.others)}`;
 }
 
 /// The action that gives it away: at one cell, taken far more often than by the others there.
@@ -95,8 +98,9 @@ function signature(grid: GridBehaviour, layout: Layout, cluster: number): string
         const elsewhere = sum(others.map((other) => other[a])) / others.length;
         const worth = (here[a] - elsewhere) * Math.sqrt(visits / steps);
         if (here[a] - elsewhere < 0.2 || worth <= (best?.worth ?? 0)) return;
-        best = {worth, text: `at ${layout.describe(cell)} it chooses ${name} in ${percent(here[a])} `
-          + `of visits, the others in ${percent(elsewhere)}`};
+        const when = grid.contexts.length > 1 ? `, with ${context.name},` : '';
+        best = {worth, text: `at ${layout.describe(cell)}${when} it chooses ${name} in `
+          + `${percent(here[a])} of visits, ${rest(grid, cluster)} in ${percent(elsewhere)}`};
       });
     });
   }

@@ -1,6 +1,6 @@
 // Who is in each cluster: counts, the true policy most of them have, and averages of their episodes.
 import {count, counted, percent} from '../format';
-import type {Model} from '../model';
+import {clusterName, type Model} from '../model';
 
 export interface Members {
   cluster: number;
@@ -51,4 +51,9 @@ export function memberNotes({episodes, truth}: Members): string[] {
 /// 13.1 below a hundred, 480 above: more digits would say more than an average does.
 export function rounded(value: number): string {
   return Math.abs(value) < 100 ? String(Number(value.toFixed(1))).replace('-', '−') : count(value);
+}
+
+/// How a sentence about one policy calls the rest: where there are two, by its name.
+export function othersName(k: number, cluster: number): string {
+  return k === 2 ? clusterName(1 - cluster) : 'the others';
 }

@@ -11,7 +11,8 @@ import {heat} from './heat';
 import {memberNotes, type Members} from './members';
 import {panels, swatch} from './panels';
 import {
-  bins, furthestApart, partings, partingWords, pathWords, place, size, turn, type Parting,
+  along, bins, furthestApart, partings, partingWords, pathWords, place, size, turn,
+  type Parting,
 } from './path_data';
 import {pairPicker} from './picker';
 import {plane} from './plane';
@@ -78,7 +79,7 @@ function known(path: PathBehaviour): Plot.Markish[] {
 function routeMarks(path: PathBehaviour, cluster: number, onlyMean: boolean): Plot.Markish[] {
   const {routes: thin, mean_route: mean} = path.clusters[cluster];
   const stroke = clusterColour(cluster);
-  const last = mean[mean.length - 1];
+  const middle = mean[along(mean, 0.6)];
   return [
     ...onlyMean ? [] : thin.map((route) => Plot.line(route, {
       ...line, stroke, strokeWidth: 1, strokeOpacity: 0.28,
@@ -88,22 +89,15 @@ function routeMarks(path: PathBehaviour, cluster: number, onlyMean: boolean): Pl
       x: (p) => p.at[0], y: (p) => p.at[1], rotate: (p) => turn(p.way), length: 11, r: 11,
       anchor: 'end', stroke, strokeWidth: 3, strokeLinecap: 'round',
     }),
-    onlyMean && last ? Plot.text([last], {
-      ...line, text: () => String(cluster), dx: 10, dy: -8, fontWeight: 600,
+    onlyMean && middle ? Plot.text([middle], {
+      ...line, text: () => String(cluster), dx: 12, dy: 8, fontWeight: 600,
     }) : null,
   ];
 }
 
-/// Three places along a route, equally far apart on the way, and where it leads there.
+/// Three places along a route, and where it leads there.
 function heads(route: Point[]): {at: Point; way: Point}[] {
-  const lengths = [0];
-  for (let i = 1; i < route.length; ++i) {
-    lengths.push(lengths[i - 1] + size([route[i][0] - route[i - 1][0], route[i][1] - route[i - 1][1]]));
-  }
-  const all = lengths[lengths.length - 1];
-  if (!all) return [];
-  return [0.25, 0.5, 0.8].map((share) => {
-    const i = Math.max(1, lengths.findIndex((length) => length >= share * all));
+  return [0.25, 0.5, 0.8].map((share) => along(route, share)).filter((i) => i > 0).map((i) => {
     const from = route[Math.max(0, i - 2)];
     return {at: route[i], way: [route[i][0] - from[0], route[i][1] - from[1]]};
   });
@@ -197,9 +191,9 @@ function drawDifference(
     label: `Mean actions of ${clusterName(a)} and ${clusterName(b)} where both have been`,
     width, range: path.range,
     marks: [
-      binRects(path, found, (p) => (most ? 0.2 * p.gap / most : 0), (p) => [
+      binRects(path, found, (p) => (most ? 0.36 * p.gap / most : 0), (p) => [
         `near ${place([p.x, p.y])}`, `${clusterName(a)}: ${place(p.a)}`,
-        `${clusterName(b)}: ${place(p.b)}`].join('\n'), 'currentColor'),
+        `${clusterName(b)}: ${place(p.b)}`].join('\n'), 'var(--contrast)'),
       vectors(found, (p) => p.a, strongest, bin, clusterColour(a), 2.6),
       vectors(found, (p) => p.b, strongest, bin, clusterColour(b), 1.4),
     ],

@@ -75,26 +75,34 @@ export function pathWords(path: PathBehaviour, all: Members[]): string[] {
   });
 }
 
-/// How far it has come in x and in y when half of its time is over.
+/// How far it has come in x and in y when half of its way is behind it.
 function halfway(route: Point[]): string {
-  const [start, middle, end] = [route[0], route[Math.floor(route.length / 2)], route[route.length - 1]];
+  const [start, middle, end] = [route[0], route[along(route, 0.5)], route[route.length - 1]];
   const done = (i: 0 | 1) => (Math.abs(end[i] - start[i]) > 1e-6
     ? (middle[i] - start[i]) / (end[i] - start[i]) : NaN);
   const [x, y] = [done(0), done(1)];
-  if (!Number.isFinite(x) || !Number.isFinite(y)) {
-    return `is at ${place(middle)} when half of its time is over`;
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return `is at ${place(middle)} halfway`;
+  const way = Math.abs(x - y) < 0.15 ? 'straight' : x > y ? 'along x first' : 'along y first';
+  return `goes ${way}: halfway it has come ${percent(x)} in x and ${percent(y)} in y`;
+}
+
+/// The point of a route at a share of its length.
+export function along(route: Point[], share: number): number {
+  const lengths = [0];
+  for (let i = 1; i < route.length; ++i) {
+    lengths.push(lengths[i - 1] + size([route[i][0] - route[i - 1][0], route[i][1] - route[i - 1][1]]));
   }
-  const first = Math.abs(x - y) < 0.15 ? 'goes straight' : x > y ? 'goes along x first' : 'goes along y first';
-  return `${first}: at half time it has come ${percent(x)} of its way in x and ${percent(y)} in y`;
+  const all = lengths[lengths.length - 1];
+  return all ? lengths.findIndex((length) => length >= share * all) : 0;
 }
 
 /// The largest distance of the mean route from the line between its ends.
 function bend(route: Point[]): string {
   const [start, end] = [route[0], route[route.length - 1]];
-  const along: Point = [end[0] - start[0], end[1] - start[1]], length = size(along);
+  const way: Point = [end[0] - start[0], end[1] - start[1]], length = size(way);
   let most = 0, at = start;
   for (const point of route) {
-    const off = length ? Math.abs(along[0] * (point[1] - start[1]) - along[1] * (point[0] - start[0]))
+    const off = length ? Math.abs(way[0] * (point[1] - start[1]) - way[1] * (point[0] - start[0]))
       / length : size([point[0] - start[0], point[1] - start[1]]);
     if (off > most) [most, at] = [off, point];
   }

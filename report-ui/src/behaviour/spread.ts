@@ -58,7 +58,8 @@ function histogram(model: Model, values: Numbers, low: number, high: number): Ba
   const round = power * ([1, 2, 5, 10].find((size) => size * power >= fine) ?? 10);
   const width = whole ? Math.max(1, Math.round(round)) : round;
   const start = Math.floor(low / width) * width;
-  const bins = Math.floor((high - start) / width) + 1;
+  const single = whole && width === 1;
+  const bins = single ? high - start + 1 : Math.max(1, Math.ceil((high - start) / width));
   const counts = Array.from({length: model.k}, () => new Uint32Array(bins));
   const totals = new Uint32Array(model.k);
   values.forEach((value, i) => {
