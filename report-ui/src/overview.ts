@@ -111,7 +111,9 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
 }
 
 function returns(policy: EvaluatedPolicy | undefined): string {
-  return policy ? `${number(policy.mean_return)} ± ${number(policy.deviation)}` : '–';
+  if (!policy) return '–';
+  const digits = Math.abs(policy.mean_return) >= 100 ? count : number;
+  return `${digits(policy.mean_return)} ± ${digits(policy.deviation)}`;
 }
 
 function certainty(model: Model): HTMLElement {
