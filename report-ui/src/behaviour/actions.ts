@@ -6,10 +6,11 @@ import {number, percent} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
-import {chart, redrawable} from './chart';
+import {chart} from './chart';
 import {telling} from './curves_data';
 import {swatch} from './panels';
 import {picker} from './picker';
+import {redrawable} from './redrawable';
 
 const most = 8;
 
@@ -113,7 +114,7 @@ function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
   if (!edges || curves.clusters.some((cluster) => !cluster.action_histogram)) return [];
   let dimension = order[0];
   const drawing = redrawable((width) => h('div', {},
-      h('p', {class: 'note pair'}, ...curves.clusters.map((_, c) => h(
+      h('p', {class: 'note keys'}, ...curves.clusters.map((_, c) => h(
           'span', {}, swatch(c), clusterName(c)))),
       drawHistogram(width, curves, edges, dimension)));
   const element = figure({

@@ -6,10 +6,12 @@ import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
 import {actionFigures} from './actions';
-import {chart, redrawable} from './chart';
+import {chart} from './chart';
 import {curvesWords, pairName, telling, type Telling} from './curves_data';
+import {endLabels, endRoom} from './end_labels';
 import type {Members} from './members';
 import {panels, swatch} from './panels';
+import {redrawable} from './redrawable';
 import {wordList} from './words';
 
 const shownAtFirst = 4;
@@ -81,14 +83,14 @@ function chooser(order: Telling[], chosen: Set<number>, changed: () => void): HT
 }
 
 export function clusterLegend(k: number): HTMLElement {
-  return h('p', {class: 'note pair'}, ...Array.from({length: k}, (_, cluster) => h(
+  return h('p', {class: 'note keys'}, ...Array.from({length: k}, (_, cluster) => h(
       'span', {}, swatch(cluster), clusterName(cluster))));
 }
 
 interface Moment {
   cluster: number;
   time: number;
-  mean: number | null;
+  mean: number;
   low?: number;
   high?: number;
 }
@@ -96,8 +98,11 @@ interface Moment {
 function overTime(width: number, label: string, data: Moment[], percent = false): SVGSVGElement {
   const colour = (m: Moment) => clusterColour(m.cluster);
   const last = [...new Map(data.map((m) => [m.cluster, m])).values()];
+  const height = Math.max(150, Math.round(width * 0.5));
+  const low = percent ? 0 : Math.min(...data.map((m) => m.low ?? m.mean));
+  const high = percent ? 1 : Math.max(...data.map((m) => m.high ?? m.mean));
   return chart(label, {
-    width, height: Math.max(150, Math.round(width * 0.5)), marginLeft: 44, marginRight: 16,
+    width, height, marginLeft: 44, marginRight: endRoom,
     marginTop: 8, marginBottom: 36, color: {type: 'identity'},
     x: {label: 'step', labelAnchor: 'center', labelArrow: 'none', ticks: Math.round(width / 70)},
     y: {label: null, ticks: 4, ...percent ? {domain: [0, 1], tickFormat: '.0%'} : {}},
@@ -106,9 +111,8 @@ function overTime(width: number, label: string, data: Moment[], percent = false)
         x: 'time', y1: 'low', y2: 'high', z: 'cluster', fill: colour, fillOpacity: 0.16,
       }),
       Plot.line(data, {x: 'time', y: 'mean', z: 'cluster', stroke: colour, strokeWidth: 1.8}),
-      Plot.text(last, {
-        x: 'time', y: 'mean', text: (m: Moment) => String(m.cluster), dx: 9, fill: colour,
-        fontWeight: 600,
+      endLabels(last.map((m) => ({x: m.time, y: m.mean, cluster: m.cluster})), {
+        x: 0.1 * (Math.max(...data.map((m) => m.time)) || 1), y: (high - low) * 14 / (height - 44),
       }),
     ],
   });

@@ -1,5 +1,6 @@
 // What policies do in a gridworld: a map of each, and where two of them part.
 import * as Plot from '@observablehq/plot';
+import {sum} from '../contingency';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {percent, count} from '../format';
@@ -7,9 +8,8 @@ import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {GridBehaviour} from '../record';
 import {segmented} from '../segmented';
-import {redrawable} from './chart';
 import {actionMarks, inWords, type Chosen} from './grid_arrows';
-import {choices, disagreements, mostDifferent, sum, type Context} from './grid_data';
+import {choices, disagreements, mostDifferent, type Context} from './grid_data';
 import {Layout, type Place} from './grid_layout';
 import {gridMap, square, type Scenery} from './grid_map';
 import {disagreementWords, gridWords, overallDisagreement} from './grid_words';
@@ -17,6 +17,7 @@ import {apart, heat, legend, upTo} from './heat';
 import {memberNotes, type Members} from './members';
 import {panels, swatch} from './panels';
 import {pairPicker, picker} from './picker';
+import {redrawable} from './redrawable';
 import {wordList} from './words';
 
 type Shown = 'both' | 'heat' | 'arrows';
@@ -178,7 +179,7 @@ class GridView {
 
   private pairLegend(): HTMLElement {
     const [a, b] = this.pair;
-    return h('p', {class: 'note pair'},
+    return h('p', {class: 'note keys'},
         h('span', {}, swatch(a), `${clusterName(a)} (thick arrows)`),
         h('span', {}, swatch(b), `${clusterName(b)} (thin arrows)`));
   }

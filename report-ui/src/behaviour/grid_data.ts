@@ -1,10 +1,9 @@
 // Where a grid's clusters are and what they do there: shares of counts, cell by cell.
+import {sum} from '../contingency';
 import type {GridBehaviour} from '../record';
 
 export type Context = GridBehaviour['contexts'][number];
 type Counts = Context['clusters'][number];
-
-export const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
 /// How often each action was taken in a cell, as shares; null where the cluster never was.
 export function choices(counts: Counts, cell: number, actions: number): number[] | null {

@@ -1,4 +1,5 @@
 // Cells as places: rows and columns of a map, or steps away from the goal.
+import {counted} from '../format';
 import type {GridBehaviour} from '../record';
 
 export interface Place {
@@ -30,15 +31,22 @@ export class Layout {
     };
   }
 
-  /// "row 3, column 4", or "2 rows above, 3 columns left of the goal".
+  /// "row 3, column 4", or "2 rows above and 3 columns left of the goal".
   describe(cell: number): string {
     const {x, y} = this.place(cell);
     if (this.grid.frame === 'map') return `row ${y}, column ${x}`;
     const parts = [
-      y !== 0 && `${Math.abs(y)} ${Math.abs(y) === 1 ? 'row' : 'rows'} ${y < 0 ? 'above' : 'below'}`,
-      x !== 0 && `${Math.abs(x)} ${Math.abs(x) === 1 ? 'column' : 'columns'} ${x < 0 ? 'left' : 'right'}`,
-    ].filter((part) => part);
-    return parts.length ? `${parts.join(', ')} of the goal` : 'the goal';
+      ...y ? [`${counted(Math.abs(y), 'row')} ${y < 0 ? 'above' : 'below'}`] : [],
+      ...x ? [`${counted(Math.abs(x), 'column')} ${x < 0 ? 'left' : 'right'}`] : [],
+    ];
+    if (!parts.length) return 'the goal';
+    return `${parts.join(' and ')}${x ? ' of' : ''} the goal`;
+  }
+
+  /// The same inside a sentence: "at row 3, column 4".
+  at(cell: number): string {
+    const words = this.describe(cell);
+    return /^\d/.test(words) ? words : `at ${words}`;
   }
 
   get axes(): {x: string; y: string} {

@@ -18,6 +18,8 @@ export interface GridMap {
   scenery: Scenery;
   /// Asked for the marks once the size of a cell in pixels is known.
   marks: (cell: number) => Plot.Markish[];
+  /// Drawn above goal and objects.
+  over?: (cell: number) => Plot.Markish[];
 }
 
 const margin = {top: 22, right: 2, bottom: 34, left: 28};
@@ -28,7 +30,8 @@ export const square = {
   y1: (p: Place) => p.y - half, y2: (p: Place) => p.y + half,
 };
 
-export function gridMap({label, width, bounds, axes, scenery, marks}: GridMap): SVGSVGElement {
+export function gridMap(map: GridMap): SVGSVGElement {
+  const {label, width, bounds, axes, scenery, marks, over} = map;
   const columns = bounds.x[1] - bounds.x[0] + 1, rows = bounds.y[1] - bounds.y[0] + 1;
   const cell = (width - margin.left - margin.right) / columns;
   return chart(label, {
@@ -43,6 +46,7 @@ export function gridMap({label, width, bounds, axes, scenery, marks}: GridMap): 
       Plot.rect(scenery.walls, {...square, fill: 'var(--wall)', inset: -0.25}),
       ...marks(cell),
       signs(scenery, cell),
+      over?.(cell) ?? [],
       Plot.axisX(ticks(bounds.x, cell), {
         tickSize: 0, label: axes.x, labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
       }),

@@ -1,8 +1,9 @@
 // Policies on a grid in sentences: what a cluster does, said from its counts alone.
+import {sum} from '../contingency';
 import {count, percent} from '../format';
 import {clusterName} from '../model';
 import type {GridBehaviour} from '../record';
-import {choices, sum, weight, type Disagreement} from './grid_data';
+import {choices, weight, type Disagreement} from './grid_data';
 import type {Layout} from './grid_layout';
 import {othersName, rounded, type Members} from './members';
 
@@ -63,22 +64,21 @@ function situation(grid: GridBehaviour, cluster: number): string | null {
     + `${rest(grid, cluster)} ${percent(best.others)}`;
 }
 
-/// The quarter of the map where it is more than the others are.
+/// The quarter of the map, or of what surrounds the goal, where it is more than the others are.
 function region(grid: GridBehaviour, layout: Layout, cluster: number): string | null {
   if (grid.contexts[0].clusters.length < 2) return null;
-  const {x, y} = layout.bounds;
-  const middle = {x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2};
-  const quarters = ['upper left', 'upper right', 'lower left', 'lower right'];
-  const [best] = quarters.map((name) => ({
-    name, ...shares(grid, cluster, (_, cell) => {
+  const {x, y} = layout.bounds, map = grid.frame === 'map';
+  const middle = map ? {x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2} : {x: 0, y: 0};
+  const [best] = [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([down, right]) => ({
+    name: map ? `in the ${down < 0 ? 'upper' : 'lower'} ${right < 0 ? 'left' : 'right'}`
+      : `${down < 0 ? 'above' : 'below'} and ${right < 0 ? 'left' : 'right'} of the goal`,
+    ...shares(grid, cluster, (_, cell) => {
       const place = layout.place(cell);
-      return (name.startsWith('upper') ? place.y < middle.y : place.y > middle.y)
-        && (name.endsWith('left') ? place.x < middle.x : place.x > middle.x);
+      return down * (place.y - middle.y) > 0 && right * (place.x - middle.x) > 0;
     }),
   })).sort((a, b) => (b.own - b.others) - (a.own - a.others));
   if (best.own - best.others < worthSaying) return null;
-  const where = grid.frame === 'map' ? `in the ${best.name}` : `${best.name} of its surroundings`;
-  return `is ${where} in ${percent(best.own)} of its steps, `
+  return `is ${best.name} in ${percent(best.own)} of its steps, `
     + `${rest(grid, cluster)} in ${percent(best.others)}`;
 }
 
@@ -99,7 +99,7 @@ function signature(grid: GridBehaviour, layout: Layout, cluster: number): string
         const worth = (here[a] - elsewhere) * Math.sqrt(visits / steps);
         if (here[a] - elsewhere < 0.2 || worth <= (best?.worth ?? 0)) return;
         const when = grid.contexts.length > 1 ? `, with ${context.name},` : '';
-        best = {worth, text: `at ${layout.describe(cell)}${when} it chooses ${name} in `
+        best = {worth, text: `${layout.at(cell)}${when} it chooses ${name} in `
           + `${percent(here[a])} of visits, ${rest(grid, cluster)} in ${percent(elsewhere)}`};
       });
     });
@@ -118,7 +118,7 @@ export function disagreementWords(
   }
   return most.map((d) => {
     const [here, there] = [apart(d.a, d.b), apart(d.b, d.a)];
-    return `At ${layout.describe(d.cell)}, ${clusterName(a)} ${verb(grid, here)} in `
+    return `${capital(layout.at(d.cell))}, ${clusterName(a)} ${verb(grid, here)} in `
       + `${percent(d.a[here])} of visits, ${clusterName(b)} ${verb(grid, there)} in `
       + `${percent(d.b[there])}.`;
   });
@@ -143,6 +143,8 @@ function verb(grid: GridBehaviour, action: number): string {
   if (name === 'stay') return 'stays';
   return ['up', 'down', 'left', 'right'].includes(name) ? `goes ${name}` : `chooses ${name}`;
 }
+
+const capital = (text: string) => text[0].toUpperCase() + text.slice(1);
 
 export function join(parts: string[]): string {
   return parts.length < 2 ? parts.join('')

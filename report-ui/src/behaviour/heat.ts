@@ -22,7 +22,7 @@ export interface Step {
 export function legend(label: string, steps: Step[]): SVGSVGElement {
   const box = 52, width = Math.max(box * steps.length, 7 * label.length);
   return chart(`Scale: ${label}`, {
-    width, height: 50, margin: 0,
+    width, height: 50, marginTop: 0, marginRight: 0, marginBottom: 0, marginLeft: 0,
     x: {axis: null, domain: [0, width]}, y: {axis: null, domain: [50, 0]},
     opacity: {type: 'identity'}, color: {type: 'identity'},
     marks: [

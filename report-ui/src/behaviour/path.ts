@@ -6,7 +6,6 @@ import {count} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {PathBehaviour} from '../record';
-import {redrawable} from './chart';
 import {heat} from './heat';
 import {memberNotes, type Members} from './members';
 import {panels, swatch} from './panels';
@@ -16,6 +15,7 @@ import {
 } from './path_data';
 import {pairPicker} from './picker';
 import {plane} from './plane';
+import {redrawable} from './redrawable';
 import {wordList} from './words';
 
 type Point = [number, number];
@@ -164,7 +164,7 @@ function difference(path: PathBehaviour, all: Members[]): HTMLElement {
     const [a, b] = pair, found = partings(path, a, b);
     sentences.replaceChildren(...partingWords(found, a, b).map((text) => h('li', {}, text)));
     return h('div', {class: 'beside'},
-        h('div', {}, h('p', {class: 'note pair'},
+        h('div', {}, h('p', {class: 'note keys'},
             h('span', {}, swatch(a), `${clusterName(a)} (thick arrows)`),
             h('span', {}, swatch(b), `${clusterName(b)} (thin arrows)`)),
         drawDifference(Math.min(width, 480), path, found, a, b)),

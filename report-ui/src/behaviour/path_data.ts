@@ -116,7 +116,7 @@ function force(path: PathBehaviour, cluster: number): string {
   return `its mean action has size ${number(Number(mean.toPrecision(2)))}`;
 }
 
-export function place([x, y]: Point): string {
+export function place([x, y]: number[]): string {
   return `(${number(Number(x.toFixed(2)))}, ${number(Number(y.toFixed(2)))})`;
 }
 

@@ -13,6 +13,8 @@ interface Bar {
   low: number;
   high: number;
   share: number;
+  /// Of the highest bar in the row.
+  height: number;
 }
 
 /// A figure, or one sentence where all episodes have the same value; null where there is none.
@@ -25,7 +27,7 @@ export function spread(model: Model, title: string, axis: string, file: string,
   const bars = histogram(model, values, low, high);
   return {figure: figure({
     title, file,
-    caption: 'Height: share of the policy’s episodes, on one scale. Line: the median.',
+    caption: 'Height: share of the policy’s episodes; each row has its own scale. Line: the median.',
     draw: (width) => draw(width, title, axis, bars, middles),
   })};
 }
@@ -68,6 +70,7 @@ function histogram(model: Model, values: Numbers, low: number, high: number): Ba
   });
   return counts.flatMap((own, cluster) => Array.from(own, (n, i) => ({
     cluster, low: start + i * width, high: start + (i + 1) * width, share: n / totals[cluster],
+    height: n / Math.max(...own),
   }))).filter((bar) => bar.share > 0);
 }
 
@@ -81,11 +84,11 @@ function draw(width: number, title: string, axis: string, bars: Bar[],
     marginBottom: 36, color: {type: 'identity'},
     fy: {domain: rows, axis: null, padding: 0.12},
     x: {label: axis, labelAnchor: 'center', labelArrow: 'none', nice: true},
-    y: {axis: null, domain: [0, Math.max(...bars.map((bar) => bar.share))]},
+    y: {axis: null, domain: [0, 1]},
     marks: [
       Plot.ruleY([0], {stroke: 'var(--line)'}),
       Plot.rectY(bars, {
-        fy: 'cluster', x1: 'low', x2: 'high', y: 'share', insetLeft: 0.5, insetRight: 0.5,
+        fy: 'cluster', x1: 'low', x2: 'high', y: 'height', insetLeft: 0.5, insetRight: 0.5,
         fill: (bar: Bar) => clusterColour(bar.cluster), fillOpacity: 0.75,
         title: (bar: Bar) => `${clusterName(bar.cluster)}\n${number(bar.low)} to ${number(bar.high)}: `
           + `${(100 * bar.share).toFixed(1)}% of episodes`, tip: true,

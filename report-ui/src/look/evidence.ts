@@ -1,6 +1,7 @@
 // How the evidence for each policy grows with the steps of an episode.
 import * as Plot from '@observablehq/plot';
 import {chart, type Chart} from '../behaviour/chart';
+import {endLabels, endRoom} from '../behaviour/end_labels';
 import {join} from '../behaviour/grid_words';
 import {h} from '../dom';
 import {count, counted} from '../format';
@@ -23,25 +24,24 @@ export function drawEvidence(width: number, episode: Trajectory, k: number): Cha
   const data = Array.from({length: kept}, (_, i) => behind(evidence, k, i).map((value, cluster) => ({
     step: stepNumber(episode, i), value, cluster,
   }))).flat();
+  const lowest = Math.min(-1, ...data.map((d) => d.value)), height = 180;
   return chart('Log-likelihood of each policy, relative to the best, after every step', {
-    width, height: 180, marginLeft: 52, marginRight: 18, marginTop: 10, marginBottom: 36,
+    width, height, marginLeft: 52, marginRight: endRoom, marginTop: 10, marginBottom: 36,
     color: {type: 'identity'},
     x: {
       label: 'steps so far', labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
       domain: [1, Math.max(2, episode.steps)],
       ticks: Math.min(episode.steps, Math.round(width / 60)),
     },
-    y: {label: null, ticks: 4, nice: true, domain: [Math.min(-1, ...data.map((d) => d.value)), 0]},
+    y: {label: null, ticks: 4, nice: true, domain: [lowest, 0]},
     marks: [
       Plot.line(data, {
         x: 'step', y: 'value', z: 'cluster', stroke: (d) => clusterColour(d.cluster),
         strokeWidth: 1.8,
       }),
       kept < 2 ? Plot.dot(data, {x: 'step', y: 'value', fill: (d) => clusterColour(d.cluster)}) : null,
-      Plot.text(data.slice(-k), {
-        x: 'step', y: 'value', text: (d) => String(d.cluster), dx: 10, fontWeight: 600,
-        fill: (d) => clusterColour(d.cluster),
-      }),
+      endLabels(data.slice(-k).map((d) => ({x: d.step, y: d.value, cluster: d.cluster})),
+          {x: Infinity, y: -lowest * 14 / (height - 46)}),
     ],
   });
 }

@@ -68,7 +68,9 @@ export class Lists {
 
 function margin(model: Model, episode: number): string {
   const value = model.margin[episode];
-  return value === Infinity && model.k > 1 ? '∞' : number(Number(value.toPrecision(3)));
+  if (value === Infinity && model.k > 1) return '∞';
+  if (value > 0 && value < 0.001) return '<0.001';
+  return number(Number(value.toPrecision(3)));
 }
 
 /// What the report also holds and no list names.

@@ -17,7 +17,7 @@ export function probabilityTable(
     const share = episode.policies![(kept * k + cluster) * n + action];
     return h('td', {class: action === taken ? 'probability taken' : 'probability'},
         h('span', {class: 'bar-ground'}, h('span', {style: `width: ${100 * share}%`})),
-        h('span', {}, `${share > 0 && share < 0.005 ? '<1' : Math.round(100 * share)}%`));
+        h('span', {class: share < 0.005 ? 'muted' : ''}, `${share > 0 && share < 0.005 ? '<1' : Math.round(100 * share)}%`));
   };
   return h('table', {class: 'probabilities'},
       h('caption', {}, 'What each policy would choose here'),

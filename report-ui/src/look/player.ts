@@ -1,7 +1,8 @@
 // Plays one episode: its picture, what each policy would do, and how the evidence grows.
-import {redrawable} from '../behaviour/chart';
 import {swatch} from '../behaviour/panels';
+import {place} from '../behaviour/path_data';
 import {picker} from '../behaviour/picker';
+import {redrawable} from '../behaviour/redrawable';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {counted, number} from '../format';
@@ -73,6 +74,7 @@ export class Player {
     this.evidenceFigure.hidden = !episode.evidence || this.model.k < 2;
     this.verdict.hidden = this.evidenceFigure.hidden;
     this.actionFigure.hidden = !episode.continuous_actions;
+    this.stage.classList.toggle('alone', !episode.policies && !episode.evidence);
     this.ranges = episode.continuous_actions?.[0].map(
         (_, i) => actionRange(episode, this.model.k, i)) ?? [];
     this.slider.max = String(kept - 1);
@@ -118,7 +120,7 @@ export class Player {
     },
     this.controls(),
     h('div', {class: 'stage-columns'},
-        h('div', {}, this.curvePicker(), scene, this.now),
+        h('div', {}, this.now, this.curvePicker(), scene),
         h('div', {}, this.verdict, this.evidenceFigure, this.opinions, this.actionFigure)));
   }
 
@@ -185,7 +187,8 @@ export class Player {
     const reward = episode.rewards ? ` Reward ${number(episode.rewards[kept])}.` : '';
     const names = 'action_names' in behaviour ? behaviour.action_names : [];
     const action = behaviour.kind === 'grid' ? `Chose ${gridMove(behaviour, episode, kept)}.`
-      : episode.actions ? `Chose ${names[episode.actions[kept]]}.` : '';
+      : episode.actions ? `Chose ${names[episode.actions[kept]]}.`
+        : behaviour.kind === 'path' ? `Action ${place(episode.continuous_actions![kept])}.` : '';
     return [h('strong', {}, `Step ${step} of ${episode.steps}.`), ` ${action}${reward}`];
   }
 

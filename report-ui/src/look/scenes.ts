@@ -33,10 +33,12 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
       goal: goal === null ? null : place(goal),
       objects: (own.objects[kept] ?? []).map(([kind, cell]) => ({...place(cell), kind})),
     },
-    marks: (cell) => [
+    marks: () => [
       Plot.line(trail, {x: 'x', y: 'y', stroke: colour, strokeWidth: 2.5, strokeOpacity: 0.6}),
       Plot.dot(trail, {x: 'x', y: 'y', r: 2.5, fill: colour}),
       Plot.line(ended, {x: 'x', y: 'y', stroke: colour, strokeWidth: 2, strokeDasharray: '3 3'}),
+    ],
+    over: (cell) => [
       Plot.vector(rotate === undefined ? [] : [here], {
         x: 'x', y: 'y', rotate, length: Math.max(14, 0.95 * cell), r: 6, anchor: 'start',
         stroke: 'currentColor', strokeWidth: 2,
@@ -98,16 +100,17 @@ export function curveOrder(curves: CurvesBehaviour): number[] {
 export function curveScene(width: number, model: Model, curves: CurvesBehaviour,
     episode: Trajectory, dimensions: number[]): {element: HTMLElement; move: Cursor} {
   const colour = clusterColour(model.label[episode.episode]);
-  const charts = dimensions.map((i) => {
+  const last = (row: number) => row === dimensions.length - 1;
+  const charts = dimensions.map((i, row) => {
     const own = episode.curves![i].map((value, kept) => ({step: stepNumber(episode, kept), value}));
     const means = curves.clusters.flatMap(({curves: all, running}, cluster) => curves.times
         .map((time, t) => ({step: time + 1, value: all[i].mean[t], cluster, running: running[t]}))
         .filter((m) => m.running > 0 && m.value != null && m.step <= episode.steps));
     return chart(`${curves.observation_names[i]} over the episode`, {
-      width, height: dimensions.length > 1 ? 120 : 240, marginLeft: 44, marginRight: 8,
-      marginTop: 6, marginBottom: 34, color: {type: 'identity'},
+      width, height: (dimensions.length > 1 ? 86 : 206) + (last(row) ? 34 : 20), marginLeft: 44,
+      marginRight: 8, marginTop: 6, marginBottom: last(row) ? 34 : 20, color: {type: 'identity'},
       x: {
-        label: 'step', labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
+        label: last(row) ? 'step' : null, labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
         domain: [1, Math.max(2, episode.steps)], ticks: Math.round(width / 70),
       },
       y: {label: null, ticks: 3},
