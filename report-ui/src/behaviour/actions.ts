@@ -6,7 +6,7 @@ import {number, percent} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
-import {chart} from './chart';
+import {chart, tip} from './chart';
 import {telling} from './curves_data';
 import {swatch} from './panels';
 import {picker} from './picker';
@@ -54,7 +54,7 @@ function quantiles(curves: CurvesBehaviour, order: number[]): HTMLElement {
       }),
       Plot.dot(rows, {
         fy: 'name', y: 'cluster', x: (r: Row) => r.levels[middle], r: 3.4, fill: 'var(--ground)',
-        stroke: 'currentColor', tip: true, title: (r: Row) => `${clusterName(r.cluster)}, ${r.name}\n`
+        stroke: 'currentColor', tip, title: (r: Row) => `${clusterName(r.cluster)}, ${r.name}\n`
           + levels.map((level, i) => `${percent(level)}: ${number(r.levels[i])}`).join('\n'),
       }),
     ]),
@@ -73,7 +73,7 @@ function frequencies(curves: CurvesBehaviour): HTMLElement {
       Plot.ruleX([0], {stroke: 'var(--line)'}),
       Plot.barX(rows, {
         fy: 'name', y: 'cluster', x: 'share', inset: 1,
-        fill: (r: Row) => clusterColour(r.cluster), fillOpacity: 0.8, tip: true,
+        fill: (r: Row) => clusterColour(r.cluster), fillOpacity: 0.8, tip,
         title: (r: Row & {share: number}) => `${clusterName(r.cluster)}\n${r.name}: ${percent(r.share)}`,
       }),
     ], {tickFormat: '.0%', nice: true}),
@@ -119,7 +119,8 @@ function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
       drawHistogram(width, curves, edges, dimension)));
   const element = figure({
     title: 'One number of the action', file: 'action-histogram', draw: drawing.draw,
-    caption: 'Share of the policy’s steps in each of the bins.',
+    caption: 'Share of the policy’s steps in each bin. The upright axis is a root, so that rare values '
+      + 'show beside common ones.',
   });
   element.querySelector('.plot')!.before(h('div', {class: 'controls'}, picker('Action',
       order.map((i) => curves.action_names[i]), 0, (index) => {
@@ -139,11 +140,12 @@ function drawHistogram(
       cluster: c, x: edges[i], share: n / all,
     }));
   });
+  const highest = Math.max(...data.map((d) => d.share), 0.01);
   return chart(`Histogram of ${curves.action_names[dimension]} for each policy`, {
-    width, height: 240, marginLeft: 44, marginRight: 10, marginTop: 8, marginBottom: 36,
+    width, height: 240, marginLeft: 44, marginRight: 14, marginTop: 8, marginBottom: 36,
     color: {type: 'identity'},
     x: {label: curves.action_names[dimension], labelAnchor: 'center', labelArrow: 'none'},
-    y: {label: null, tickFormat: '.0%', ticks: 4, zero: true},
+    y: {type: 'sqrt', label: null, tickFormat: '~%', ticks: 5, domain: [0, highest]},
     marks: [
       Plot.ruleY([0], {stroke: 'var(--line)'}),
       Plot.areaY(data, {

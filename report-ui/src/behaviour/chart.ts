@@ -8,3 +8,6 @@ export type Chart = SVGSVGElement & Plot.Plot;
 export function chart(label: string, options: Plot.PlotOptions): Chart {
   return drawn(label, options) as unknown as Chart;
 }
+
+/// How tips look: lines apart, and a quiet border.
+export const tip = {lineHeight: 1.35, stroke: 'var(--faint)', textPadding: 9};

@@ -41,8 +41,8 @@ export function curvesWords(curves: CurvesBehaviour, all: Members[]): string[] {
   return all.map((members) => {
     if (!members.episodes) return 'has no trajectories.';
     const parts = [
-      members.meanReturn !== null && `returns ${rounded(members.meanReturn)} on average`,
-      `lasts ${rounded(members.meanLength)} steps on average`,
+      `${members.meanReturn === null ? '' : `returns ${rounded(members.meanReturn)} and `}`
+        + `lasts ${rounded(members.meanLength)} steps on average`,
       ownMark(curves, members.cluster),
     ];
     return `${parts.filter((part) => part).join('; ')}.`;
@@ -62,8 +62,9 @@ function ownMark(curves: CurvesBehaviour, cluster: number): string | null {
   const [first] = telling([own, rest], curves.observation_names);
   if (!first?.score) return null;
   const name = othersName(curves.clusters.length, cluster), i = first.dimension;
-  return `differs from ${name} most in ${first.name}: ${number(Number(own.mean[i].toPrecision(3)))} `
-    + `on average, ${name} ${number(Number(rest.mean[i].toPrecision(3)))}`;
+  const digits = (value: number) => number(Number(value.toPrecision(3)));
+  return `differs from ${name} most in ${first.name}, whose mean is ${digits(own.mean[i])} `
+    + `against ${digits(rest.mean[i])}`;
 }
 
 export function pairName([a, b]: [number, number]): string {

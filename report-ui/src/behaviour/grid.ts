@@ -8,6 +8,7 @@ import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {GridBehaviour} from '../record';
 import {segmented} from '../segmented';
+import {tip} from './chart';
 import {actionMarks, inWords, type Chosen} from './grid_arrows';
 import {choices, disagreements, mostDifferent, type Context} from './grid_data';
 import {Layout, type Place} from './grid_layout';
@@ -129,11 +130,13 @@ class GridView {
       const all = sum(visits);
       return visits.map((steps) => (all ? steps / all : 0));
     });
-    const most = Math.max(...shares.flat());
+    const most = Math.max(...shares.map((own) => Math.max(...own)));
+    const {x} = this.layout.bounds;
+    const least = Math.min(420, width, Math.max(150, 30 + 14 * (x[1] - x[0] + 1)));
     const maps = panels(width, this.all.map((members) => ({
       cluster: members.cluster, title: clusterName(members.cluster), notes: memberNotes(members),
       plot: (each) => this.drawMap(each, members.cluster, shares[members.cluster], most),
-    })));
+    })), least, Math.max(330, least));
     return h('div', {}, maps, this.shown === 'arrows' ? null
       : legend('share of the policy’s steps', upTo(most)));
   }
@@ -153,7 +156,7 @@ class GridView {
       width, bounds: this.layout.bounds, axes: this.layout.axes, scenery: this.scenery(),
       marks: (cell) => [
         Plot.rect(visited, {
-          ...square, fill: 'var(--high)', inset: 0.5, title, tip: true,
+          ...square, fill: 'var(--high)', inset: 0.5, title, tip,
           fillOpacity: (p) => (this.shown === 'arrows' ? 0.04 : heat(p.share, most)),
         }),
         this.shown === 'heat' ? null : actionMarks(
@@ -196,7 +199,7 @@ class GridView {
       width, bounds: this.layout.bounds, axes: this.layout.axes, scenery: this.scenery(),
       marks: (cell) => [
         Plot.rect(places, {
-          ...square, fill: 'var(--contrast)', inset: 0.5, title, tip: true,
+          ...square, fill: 'var(--contrast)', inset: 0.5, title, tip,
           fillOpacity: (d) => shade(d.distance),
         }),
         actionMarks(places.map((d) => ({...d, choices: d.a})), names, cell,
@@ -227,7 +230,7 @@ class GridView {
       width, bounds: this.layout.bounds, axes: this.layout.axes, scenery: this.scenery(),
       marks: (cell) => [
         Plot.rect(places, {
-          ...square, inset: 0.5, title, tip: true,
+          ...square, inset: 0.5, title, tip,
           fill: (p) => clusterColour(p.gain > 0 ? a : b),
           fillOpacity: (p) => heat(Math.abs(p.gain), most),
         }),

@@ -57,12 +57,13 @@ export class Layout {
 
   /// The part of the plane anyone was in, and the goal.
   private visited(): Bounds {
-    const places = [this.place(this.origin * this.side + this.origin)];
+    const cells = new Set([this.origin * this.side + this.origin]);
     for (const {clusters} of this.grid.contexts) {
       for (const {visits} of clusters) {
-        visits.forEach((steps, cell) => steps > 0 && places.push(this.place(cell)));
+        visits.forEach((steps, cell) => steps > 0 && cells.add(cell));
       }
     }
+    const places = Array.from(cells, (cell) => this.place(cell));
     const range = (values: number[]): [number, number] => [Math.min(...values), Math.max(...values)];
     return {x: range(places.map((p) => p.x)), y: range(places.map((p) => p.y))};
   }

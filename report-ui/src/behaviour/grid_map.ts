@@ -59,7 +59,9 @@ export function gridMap(map: GridMap): SVGSVGElement {
 
 /// Goal and objects: signs with an outline, so that they show on any heat.
 function signs({goal, objects}: Scenery, cell: number): Plot.Markish[] {
-  const outline = {stroke: 'var(--ground)', strokeWidth: 1.5};
+  const outline = {
+    stroke: 'var(--ground)', strokeWidth: 1.5, strokeLinejoin: 'round',
+  } as const;
   return [
     Plot.dot(goal ? [goal] : [], {
       x: 'x', y: 'y', symbol: 'star', r: cell * 0.3, fill: 'currentColor', ...outline,

@@ -2,10 +2,11 @@
 import * as Plot from '@observablehq/plot';
 import {h} from '../dom';
 import {figure} from '../figure';
-import {count} from '../format';
+import {count, number} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {PathBehaviour} from '../record';
+import {tip} from './chart';
 import {heat} from './heat';
 import {memberNotes, type Members} from './members';
 import {panels, swatch} from './panels';
@@ -120,7 +121,8 @@ function fields(path: PathBehaviour, all: Members[]): HTMLElement {
   return figure({
     title: 'What they do there', file: 'action-fields',
     caption: 'Arrows: the mean action in each part of the plane, longer where it is stronger. '
-      + 'Shade: share of the policy’s steps. Both on one scale for all.',
+      + `Shade: share of the policy’s steps. Both on one scale for all; the longest arrow is an `
+      + `action of size ${number(Number(strongest.toPrecision(2)))}.`,
     draw: (width) => panels(width, all.map((members) => ({
       cluster: members.cluster, title: clusterName(members.cluster), notes: [],
       plot: (each) => plane({
@@ -145,14 +147,15 @@ function binRects<T extends {x: number; y: number}>(
   const dx = (right - left) / path.bins / 2, dy = (top - bottom) / path.bins / 2;
   return Plot.rect(data, {
     x1: (b) => b.x - dx, x2: (b) => b.x + dx, y1: (b) => b.y - dy, y2: (b) => b.y + dy,
-    inset: 0.5, fill, fillOpacity: opacity, title, tip: true,
+    inset: 0.5, fill, fillOpacity: opacity, title, tip,
   });
 }
 
 function vectors<T extends {x: number; y: number}>(data: T[], action: (bin: T) => Point,
-    strongest: number, bin: number, stroke: string, width: number): Plot.Markish {
+    strongest: number, bin: number, stroke: string, width: number,
+    anchor: 'start' | 'middle' = 'middle'): Plot.Markish {
   return Plot.vector(data, {
-    x: 'x', y: 'y', rotate: (b) => turn(action(b)), stroke, strokeWidth: width, r: 7,
+    x: 'x', y: 'y', anchor, rotate: (b) => turn(action(b)), stroke, strokeWidth: width, r: 7,
     length: (b) => Math.max(2, bin * size(action(b)) / (strongest || 1)),
   });
 }
@@ -194,8 +197,8 @@ function drawDifference(
       binRects(path, found, (p) => (most ? 0.36 * p.gap / most : 0), (p) => [
         `near ${place([p.x, p.y])}`, `${clusterName(a)}: ${place(p.a)}`,
         `${clusterName(b)}: ${place(p.b)}`].join('\n'), 'var(--contrast)'),
-      vectors(found, (p) => p.a, strongest, bin, clusterColour(a), 2.6),
-      vectors(found, (p) => p.b, strongest, bin, clusterColour(b), 1.4),
+      vectors(found, (p) => p.a, strongest, bin, clusterColour(a), 2.6, 'start'),
+      vectors(found, (p) => p.b, strongest, bin, clusterColour(b), 1.4, 'start'),
     ],
   });
 }

@@ -11,7 +11,7 @@ export interface Plane {
   marks: Plot.Markish[];
 }
 
-const margin = {top: 22, right: 8, bottom: 34, left: 34};
+const margin = {top: 22, right: 8, bottom: 34, left: 40};
 
 export function plane({label, width, range, axes = ['x', 'y'], marks}: Plane): SVGSVGElement {
   const [left, right, bottom, top] = padded(range);

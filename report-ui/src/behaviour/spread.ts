@@ -6,7 +6,7 @@ import {number} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {Numbers} from '../column';
-import {chart} from './chart';
+import {chart, tip} from './chart';
 
 interface Bar {
   cluster: number;
@@ -80,7 +80,7 @@ function draw(width: number, title: string, axis: string, bars: Bar[],
   const row = rows.length > 8 ? 30 : 46;
   return h('div', {}, chart(`${title} of each policy: ${
     middles.map((m) => `${clusterName(m.cluster)} median ${number(m.median)}`).join(', ')}`, {
-    width, height: row * rows.length + 40, marginLeft: 64, marginRight: 8, marginTop: 4,
+    width, height: row * rows.length + 40, marginLeft: 64, marginRight: 20, marginTop: 4,
     marginBottom: 36, color: {type: 'identity'},
     fy: {domain: rows, axis: null, padding: 0.12},
     x: {label: axis, labelAnchor: 'center', labelArrow: 'none', nice: true},
@@ -91,7 +91,7 @@ function draw(width: number, title: string, axis: string, bars: Bar[],
         fy: 'cluster', x1: 'low', x2: 'high', y: 'height', insetLeft: 0.5, insetRight: 0.5,
         fill: (bar: Bar) => clusterColour(bar.cluster), fillOpacity: 0.75,
         title: (bar: Bar) => `${clusterName(bar.cluster)}\n${number(bar.low)} to ${number(bar.high)}: `
-          + `${(100 * bar.share).toFixed(1)}% of episodes`, tip: true,
+          + `${(100 * bar.share).toFixed(1)}% of episodes`, tip,
       }),
       Plot.tickX(middles, {fy: 'cluster', x: 'median', stroke: 'currentColor', strokeWidth: 1.5}),
       Plot.text(rows, {

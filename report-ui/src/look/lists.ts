@@ -13,7 +13,7 @@ export class Lists {
   private readonly table = h('div', {class: 'scroll'});
   private chosen: number | null = null;
 
-  constructor(private readonly model: Model) {
+  constructor(private readonly model: Model, private readonly choose: (episode: number) => void) {
     this.lists = [...model.report.notable.filter((list) => list.episodes.length), ...rest(model)];
     const names = this.lists.map((list) => `${list.title} (${count(list.episodes.length)})`);
     this.element = h('div', {class: 'lists'},
@@ -54,7 +54,7 @@ export class Lists {
 
   private row(episode: number, truth: boolean, returns: boolean): HTMLElement {
     const {model} = this, label = model.label[episode];
-    return h('tr', {'data-episode': episode, click: () => model.select(episode)},
+    return h('tr', {'data-episode': episode, click: () => this.choose(episode)},
         h('td', {}, h('button', {
           type: 'button', class: 'plain', 'aria-label': `Play episode ${model.id(episode)}`,
         }, model.id(episode))),

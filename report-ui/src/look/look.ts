@@ -7,7 +7,11 @@ import {Lists} from './lists';
 import {Player} from './player';
 
 export function lookSection(model: Model): HTMLElement {
-  const lists = new Lists(model), player = new Player(model);
+  const player = new Player(model);
+  const lists = new Lists(model, (episode) => {
+    model.select(episode);
+    reveal(player.element);
+  });
   const empty = h('p', {class: 'note'}, 'Choose an episode on the map to see it here.');
   const place = h('div', {}, lists.first === null ? empty : player.element);
   if (lists.first !== null) {
@@ -24,4 +28,10 @@ export function lookSection(model: Model): HTMLElement {
       h('p', {class: 'lead'}, 'Episodes worth a look. Choose one here or on the map, then step '
         + 'through it with the arrow keys.'),
       h('div', {class: 'look'}, lists.first === null ? null : lists.element, place));
+}
+
+/// On narrow screens the player stands below the list, out of sight.
+function reveal(element: HTMLElement): void {
+  const {top} = element.getBoundingClientRect();
+  if (top > window.innerHeight * 0.7) element.scrollIntoView({block: 'start'});
 }
