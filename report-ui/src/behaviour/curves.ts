@@ -131,6 +131,6 @@ function drawCurve(
 
 function drawRunning(width: number, curves: CurvesBehaviour): SVGSVGElement {
   const data = curves.clusters.flatMap(({running}, cluster) => curves.times.map(
-      (time, i) => ({cluster, time, mean: running[i]})));
+      (time, i) => ({cluster, time, mean: running[i]})).filter((m) => m.mean != null));
   return overTime(width, 'Share of each policy’s trajectories still running', data, true);
 }

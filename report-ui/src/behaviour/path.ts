@@ -82,9 +82,9 @@ function routeMarks(path: PathBehaviour, cluster: number, onlyMean: boolean): Pl
   const stroke = clusterColour(cluster);
   const middle = mean[along(mean, 0.6)];
   return [
-    ...onlyMean ? [] : thin.map((route) => Plot.line(route, {
-      ...line, stroke, strokeWidth: 1, strokeOpacity: 0.28,
-    })),
+    onlyMean ? null : Plot.line(thin.flatMap((route, z) => route.map(([x, y]) => ({x, y, z}))), {
+      x: 'x', y: 'y', z: 'z', stroke, strokeWidth: 1, strokeOpacity: thin.length > 60 ? 0.16 : 0.28,
+    }),
     Plot.line(mean, {...line, stroke, strokeWidth: 3}),
     Plot.vector(heads(mean), {
       x: (p) => p.at[0], y: (p) => p.at[1], rotate: (p) => turn(p.way), length: 11, r: 11,

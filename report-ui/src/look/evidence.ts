@@ -12,11 +12,12 @@ import type {Trajectory} from '../record';
 /// The number of a kept step in the episode, from 1.
 export const stepNumber = ({stride}: Trajectory, kept: number): number => kept * stride + 1;
 
-/// Log-likelihoods of all policies after a step, less that of the best.
-function behind(evidence: number[], k: number, kept: number): number[] {
-  const now = evidence.slice(kept * k, (kept + 1) * k);
+/// Log-likelihoods of all policies after a step, less that of the best. What a policy cannot have
+/// done at all is not a number in the record.
+function behind(evidence: (number | null)[], k: number, kept: number): number[] {
+  const now = evidence.slice(kept * k, (kept + 1) * k).map((value) => value ?? -Infinity);
   const best = Math.max(...now);
-  return now.map((value) => value - best);
+  return now.map((value) => (Number.isFinite(best) ? value - best : 0));
 }
 
 export function drawEvidence(width: number, episode: Trajectory, k: number): Chart {
@@ -24,7 +25,8 @@ export function drawEvidence(width: number, episode: Trajectory, k: number): Cha
   const data = Array.from({length: kept}, (_, i) => behind(evidence, k, i).map((value, cluster) => ({
     step: stepNumber(episode, i), value, cluster,
   }))).flat();
-  const lowest = Math.min(-1, ...data.map((d) => d.value)), height = 180;
+  const finite = data.filter((d) => Number.isFinite(d.value));
+  const lowest = Math.min(-1, ...finite.map((d) => d.value)), height = 180;
   return chart('Log-likelihood of each policy, relative to the best, after every step', {
     width, height, marginLeft: 52, marginRight: endRoom, marginTop: 10, marginBottom: 36,
     color: {type: 'identity'},
@@ -40,8 +42,9 @@ export function drawEvidence(width: number, episode: Trajectory, k: number): Cha
         strokeWidth: 1.8,
       }),
       kept < 2 ? Plot.dot(data, {x: 'step', y: 'value', fill: (d) => clusterColour(d.cluster)}) : null,
-      endLabels(data.slice(-k).map((d) => ({x: d.step, y: d.value, cluster: d.cluster})),
-          {x: Infinity, y: -lowest * 14 / (height - 46)}),
+      endLabels(data.slice(-k).filter((d) => Number.isFinite(d.value)).map((d) => ({
+        x: d.step, y: d.value, cluster: d.cluster,
+      })), {x: Infinity, y: -lowest * 14 / (height - 46)}),
     ],
   });
 }
@@ -57,6 +60,9 @@ export function evidenceSentence(episode: Trajectory, k: number, kept: number): 
   if (level.length > 1) {
     const names = join(level.map(({cluster}) => clusterName(cluster)));
     return h('p', {}, `${after} ${names} explain it equally well.`);
+  }
+  if (order[1].value === -Infinity) {
+    return h('p', {}, `${after} only ${clusterName(order[0].cluster)} can have done all of it.`);
   }
   const ahead = -order[1].value, digits = ahead < 10 ? 1 : 0;
   return h('p', {},

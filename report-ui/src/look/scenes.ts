@@ -22,7 +22,8 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
   const trail = own.agent.slice(0, kept + 1).map(place);
   const here = trail[trail.length - 1], colour = clusterColour(model.label[episode.episode]);
   const rotate = turns[grid.action_names[episode.actions?.[kept] ?? -1]];
-  const ended = kept === own.agent.length - 1 && own.end !== null ? [here, place(own.end)] : [];
+  const last = stepNumber(episode, kept) === episode.steps;
+  const ended = last && own.end !== null ? [here, place(own.end)] : [];
   const goal = own.goal ?? (grid.frame === 'map' ? grid.goal : null);
   return gridMap({
     label: `The map at step ${stepNumber(episode, kept)}: the agent is at row ${here.y}, `
