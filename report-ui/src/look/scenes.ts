@@ -2,6 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import {chart} from '../behaviour/chart';
 import {telling} from '../behaviour/curves_data';
+import {turns} from '../behaviour/grid_arrows';
 import {Layout} from '../behaviour/grid_layout';
 import {gridMap} from '../behaviour/grid_map';
 import {turn} from '../behaviour/path_data';
@@ -12,8 +13,6 @@ import {clusterColour} from '../palette';
 import type {CurvesBehaviour, GridBehaviour, PathBehaviour, Trajectory} from '../record';
 import {cursor, type Cursor} from './cursor';
 import {stepNumber} from './evidence';
-
-const turns: Record<string, number> = {up: 0, right: 90, down: 180, left: 270};
 
 export function gridScene(width: number, model: Model, grid: GridBehaviour, episode: Trajectory,
     kept: number): SVGSVGElement {
@@ -41,7 +40,7 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
     ],
     over: (cell) => [
       Plot.vector(rotate === undefined ? [] : [here], {
-        x: 'x', y: 'y', rotate, length: Math.max(14, 0.95 * cell), r: 6, anchor: 'start',
+        x: 'x', y: 'y', rotate, length: Math.max(14, 0.95 * cell), r: 4.5, anchor: 'start',
         stroke: 'currentColor', strokeWidth: 2,
       }),
       Plot.dot([here], {
@@ -111,7 +110,8 @@ export function curveScene(width: number, model: Model, curves: CurvesBehaviour,
       width, height: (dimensions.length > 1 ? 86 : 206) + (last(row) ? 34 : 20), marginLeft: 44,
       marginRight: 8, marginTop: 6, marginBottom: last(row) ? 34 : 20, color: {type: 'identity'},
       x: {
-        label: last(row) ? 'step' : null, labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
+        label: last(row) ? 'step' : null, labelAnchor: 'center', labelArrow: 'none',
+        tickFormat: 'd',
         domain: [1, Math.max(2, episode.steps)], ticks: Math.round(width / 70),
       },
       y: {label: null, ticks: 3},
