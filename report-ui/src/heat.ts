@@ -32,10 +32,10 @@ export function heat(heat: Heat, width: number): Element {
   const cells: Cell[] = rows.flatMap((_, row) => columns.map((_, column) => (
     {row, column, shade: Math.max(0, Math.min(1, heat.shade(row, column)))})));
   const slanted = columns.some((name) => 7 * name.length > size);
+  const top = slanted ? 108 : heat.columnLabel ? 44 : 24;
   return chart(heat.label, {
     width: Math.round(left + 8 + size * columns.length), marginLeft: left, marginRight: 8,
-    marginTop: slanted ? 108 : 44, marginBottom: 4,
-    height: (slanted ? 112 : 48) + height * rows.length,
+    marginTop: top, marginBottom: 4, height: top + 4 + height * rows.length,
     x: {
       domain: columns.map((_, i) => i), axis: 'top', tickSize: 0, label: heat.columnLabel,
       labelAnchor: 'left', labelArrow: 'none', tickFormat: (i: number) => brief(columns[i]),

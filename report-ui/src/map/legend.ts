@@ -14,7 +14,7 @@ export function colourLegend(
   const isTruth = colouring.name === 'true policy';
   return h('div', {class: 'legend'},
       h('h3', {}, `Colour: ${colouring.name}`),
-      h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && h('li', {},
+      h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && h('li', {'data-no-export': off.has(kind)},
           h('button', {
             class: 'plain', type: 'button', 'aria-pressed': String(!off.has(kind)),
             title: 'Hide or show', click: () => toggle(kind),

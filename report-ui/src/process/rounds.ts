@@ -96,7 +96,7 @@ export function sizesFigure({report: {run}}: Model): HTMLElement {
       marks: [
         Plot.rectY(layers, Plot.stackY({order: final ? order(final) : null}, {
           x1: ({round}: Layer) => round - 0.5, x2: ({round}: Layer) => round + 0.5,
-          y: 'size', z: 'cluster', insetTop: 0.5,
+          y: 'size', z: 'cluster', insetTop: 0.5, shapeRendering: 'crispEdges',
           fill: ({cluster}: Layer) => final ? clusterColour(final[cluster]) : 'var(--faint)',
           title: ({round, cluster, size}: Layer) =>
             `Round ${round}, ${name(cluster)}: ${count(size)} (${percent(size / n)})`,
