@@ -10,7 +10,7 @@ import {agreement, agreementDetail} from './wording';
 
 export function processSection(model: Model): HTMLElement {
   const {run} = model.report;
-  const rounds = run.trace?.length
+  const rounds = run.trace?.some(({round}) => round > 1)
     ? [objectiveFigure(model), changesFigure(model), sizesFigure(model)] : [];
   const truth = truthParts(model);
   return section('process', 'How it got there',

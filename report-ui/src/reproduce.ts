@@ -16,7 +16,7 @@ export function reproduceSection(model: Model): HTMLElement {
           h('div', {},
               h('h3', {}, 'The run'),
               facts(model),
-              h('h3', {}, 'Files'),
+              h('h3', {class: 'control'}, 'Files'),
               downloads(model),
               h('h3', {}, 'config.toml'),
               h('pre', {class: 'config', tabindex: 0, 'aria-label': 'config.toml'}, report.config)),

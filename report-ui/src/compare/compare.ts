@@ -63,9 +63,9 @@ function agreementSection(comparison: Comparison, labels: (Numbers | null)[]): H
             title: 'NMI between runs', file: 'nmi',
             draw: (width) => heat({
               label: 'NMI between runs', rows: names, columns: names, columnLabel: null,
-              shade: (a, b) => nmi[a][b], room: 44,
+              shade: (a, b) => nmi[a][b],
               text: (a, b) => a === b ? '1' : measure(nmi[a][b]),
-            }, width) as SVGElement,
+            }, width),
           }),
           runs.length > 1 ? pairPart(runs, labels) : null));
 }

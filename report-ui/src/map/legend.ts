@@ -1,8 +1,9 @@
 // What colours and shapes mean; pressing an entry hides or shows its episodes.
+import {truthCount} from '../contingency';
 import {h} from '../dom';
 import {count} from '../format';
 import type {Model} from '../model';
-import {truthCount, type Colouring} from './colouring';
+import type {Colouring} from './colouring';
 import {shapeCount, shapeIcon} from './shapes';
 
 export function colourLegend(
