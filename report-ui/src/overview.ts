@@ -38,8 +38,10 @@ function policies(model: Model): HTMLElement {
   ];
   return h('div', {},
       h('h2', {class: 'quiet'}, 'The policies'),
-      h('div', {class: 'scroll policies', tabindex: 0, role: 'group', 'aria-label': 'The policies'},
-          h('table', {},
+      h('div', {
+        class: model.k > 7 ? 'scroll policies many' : 'scroll policies', tabindex: 0,
+        role: 'group', 'aria-label': 'The policies',
+      }, h('table', {},
               h('thead', {}, h('tr', {}, ...titles)),
               h('tbody', {}, ...policyRows(model, means)))),
       evaluation && h('p', {class: 'note'}, acting(evaluation)),
@@ -102,8 +104,8 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
             })),
         h('td', {class: 'share'}, count(size), ' ',
             h('span', {class: 'muted'}, percent(size / Math.max(1, model.n)))),
-        truth && h('td', {},
-            most ? model.truthName(most.label) : '–', ' ',
+        truth && h('td', {class: 'maker', title: most ? model.truthName(most.label) : ''},
+            h('span', {}, most ? model.truthName(most.label) : '–'),
             most && h('span', {class: 'muted'}, percent(most.share))),
         means && h('td', {class: 'number'}, number(means[cluster])),
         model.report.evaluation && h('td', {class: 'number'}, returns(evaluated)));

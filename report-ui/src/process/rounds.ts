@@ -118,9 +118,9 @@ const order = (final: number[]) => ({cluster}: Layer) => 1000 * final[cluster] +
 function finalPolicies(run: RunRecord): number[] | null {
   const rounds = run.trace.filter(({restart}) => restart === run.result.best_restart);
   const sizes = rounds[rounds.length - 1]?.sizes ?? [];
-  const merges = run.restarts.find(({restart}) => restart === run.result.best_restart)?.merges ?? [];
+  const best = run.restarts.find(({restart}) => restart === run.result.best_restart);
   const into = sizes.map((_, cluster) => cluster);
-  for (const merge of merges) {
+  for (const merge of best?.merges ?? []) {
     for (let i = 0; i < into.length; ++i) if (into[i] === merge.from) into[i] = merge.into;
   }
   const left = [...new Set(into.filter((_, cluster) => sizes[cluster] > 0))].sort((a, b) => a - b);

@@ -9,7 +9,9 @@ export function objectiveScale(values: number[]): ScaleOptions {
   const sizes = values.filter(Number.isFinite).map(Math.abs);
   const largest = Math.max(...sizes, 0), least = Math.min(...sizes);
   const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
-  if (!oneSign || largest < span * least || largest === 0) return {type: 'linear', tickFormat: short};
+  if (!oneSign || largest < span * least || largest === 0) {
+    return {type: 'linear', tickFormat: short};
+  }
   const top = Math.floor(Math.log10(largest));
   const sign = values.some((value) => value < 0) ? -1 : 1;
   const constant = 10 ** (top - decades);
