@@ -1,6 +1,6 @@
 // The first screen: how many policies, how sure, and what it was found in.
 import {bullet} from './bullet';
-import {contingency, mostly} from './contingency';
+import {contingency, mostly, truthCount} from './contingency';
 import {h} from './dom';
 import {count, counted, duration, measure, number, percent} from './format';
 import {clusterName, type Model} from './model';
@@ -38,8 +38,10 @@ function policies(model: Model): HTMLElement {
   ];
   return h('div', {},
       h('h2', {class: 'quiet'}, 'The policies'),
-      h('div', {class: 'scroll policies', tabindex: 0, role: 'group', 'aria-label': 'The policies'},
-          h('table', {},
+      h('div', {
+        class: model.k > 7 ? 'scroll policies many' : 'scroll policies', tabindex: 0,
+        role: 'group', 'aria-label': 'The policies',
+      }, h('table', {},
               h('thead', {}, h('tr', {}, ...titles)),
               h('tbody', {}, ...policyRows(model, means)))),
       evaluation && h('p', {class: 'note'}, acting(evaluation)),
@@ -88,8 +90,8 @@ function meanReturns(model: Model): number[] | null {
 function policyRows(model: Model, means: number[] | null): HTMLElement[] {
   const {sizes} = model.report.run.result;
   const largest = Math.max(...sizes, 1);
-  const truth = model.truth && contingency(
-      model.label, model.truth, model.k, Math.max(1, model.report.episodes.truth_names.length));
+  const truth = model.truth &&
+    contingency(model.label, model.truth, model.k, truthCount(model));
   return sizes.map((size, cluster) => {
     const most = truth && mostly(truth[cluster]);
     const evaluated = model.report.evaluation?.clusters[cluster];
@@ -102,8 +104,8 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
             })),
         h('td', {class: 'share'}, count(size), ' ',
             h('span', {class: 'muted'}, percent(size / Math.max(1, model.n)))),
-        truth && h('td', {},
-            most ? model.truthName(most.label) : '–', ' ',
+        truth && h('td', {class: 'maker', title: most ? model.truthName(most.label) : ''},
+            h('span', {}, most ? model.truthName(most.label) : '–'),
             most && h('span', {class: 'muted'}, percent(most.share))),
         means && h('td', {class: 'number'}, number(means[cluster])),
         model.report.evaluation && h('td', {class: 'number'}, returns(evaluated)));

@@ -2,12 +2,10 @@
 import {bullet} from '../bullet';
 import {h} from '../dom';
 import {count, duration, measure, number} from '../format';
-import type {Comparison} from '../record';
-import {
-  agreement, fileName, howMany, isKnown, methodName, seconds,
-} from '../wording';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
+import type {Comparison} from '../record';
+import {agreement, fileName, howMany, isKnown, methodName, seconds} from '../wording';
 
 type Run = Comparison['runs'][number];
 type Content = Node | string;
@@ -45,11 +43,12 @@ export function runsTable(runs: Run[]): HTMLElement {
 
 function sizes(values: number[]): HTMLElement {
   const total = Math.max(1, values.reduce((a, b) => a + b, 0));
+  const part = (size: number, cluster: number) => h('span', {
+    style: `width: ${100 * size / total}%; background: ${clusterColour(cluster)}`,
+    title: `${clusterName(cluster)}: ${count(size)}`,
+  });
   return h('div', {},
-      h('div', {class: 'stacked', 'aria-hidden': 'true'}, ...values.map((size, cluster) => h('span', {
-        style: `width: ${100 * size / total}%; background: ${clusterColour(cluster)}`,
-        title: `${clusterName(cluster)}: ${count(size)}`,
-      }))),
+      h('div', {class: 'stacked', 'aria-hidden': 'true'}, ...values.map(part)),
       h('span', {class: 'muted'}, values.map(count).join(' · ')));
 }
 
@@ -58,11 +57,12 @@ function match({result: {nmi, ceiling}}: Run['run']): Content {
   return h('div', {class: 'plot'},
       measure(nmi),
       isKnown(ceiling) ? h('span', {class: 'muted'}, `, ceiling ${measure(ceiling)}`) : '',
-      bullet(nmi, ceiling, 200));
+      bullet(nmi, ceiling, 160));
 }
 
 function returns({evaluation}: Run): string {
-  return evaluation ? evaluation.clusters.map((policy) => count(policy.mean_return)).join(' · ') : '–';
+  if (!evaluation) return '–';
+  return evaluation.clusters.map((policy) => count(policy.mean_return)).join(' · ');
 }
 
 export function truthTable(runs: Run[]): HTMLElement {
@@ -75,12 +75,14 @@ export function truthTable(runs: Run[]): HTMLElement {
   ]);
 }
 
-/// All options any run has; those that differ are marked and come first.
+/// All options any run has: first those that differ, marked; then those only some methods have.
 export function optionsTable(runs: Run[]): HTMLElement {
   const names = [...new Set(runs.flatMap(({run}) => Object.keys(run.options)))];
-  const value = (run: Run, name: string) =>
-    name in run.run.options ? JSON.stringify(run.run.options[name]).replaceAll('"', '') : '–';
-  const differs = (name: string) => new Set(runs.map((run) => value(run, name))).size > 1;
-  const ordered = [...names.filter(differs), ...names.filter((name) => !differs(name))];
-  return table(runs, ordered.map((name) => [name, (run) => value(run, name), differs(name)]));
+  const having = (name: string) => runs.filter(({run}) => name in run.options);
+  const value = ({run}: Run, name: string) =>
+    name in run.options ? JSON.stringify(run.options[name]).replaceAll('"', '') : '–';
+  const differs = (name: string) => new Set(having(name).map((run) => value(run, name))).size > 1;
+  const rank = (name: string) => differs(name) ? 0 : having(name).length < runs.length ? 1 : 2;
+  names.sort((a, b) => rank(a) - rank(b));
+  return table(runs, names.map((name) => [name, (run) => value(run, name), differs(name)]));
 }

@@ -1,11 +1,10 @@
 // What is known about one episode or about several, in words and numbers.
-import {contingency, sum} from '../contingency';
+import {contingency, sum, truthCount} from '../contingency';
 import {h} from '../dom';
 import {csv, saveText} from '../download';
 import {count, counted, number, percent} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
-import {truthCount} from './colouring';
 
 const mostScores = 8;
 
@@ -73,7 +72,8 @@ export function regionDetails(model: Model, episodes: number[]): HTMLElement {
 
 /// "zigzag-1 1,204, balanced 3"
 function mixture(model: Model, row: number[]): string {
-  const parts = row.map((n, truth) => ({n, truth})).filter(({n}) => n > 0).sort((a, b) => b.n - a.n);
+  const parts = row.map((n, truth) => ({n, truth})).filter(({n}) => n > 0);
+  parts.sort((a, b) => b.n - a.n);
   const shown = parts.slice(0, 3).map(({n, truth}) => `${model.truthName(truth)} ${count(n)}`);
   const rest = sum(parts.slice(3).map(({n}) => n));
   return [...shown, ...(rest ? [`others ${count(rest)}`] : [])].join(', ');

@@ -21,7 +21,7 @@ export interface Paint {
 interface Sprite {
   dx: Int32Array;
   dy: Int32Array;
-  alpha: Uint16Array;
+  alpha: Uint8Array;
 }
 
 export class Raster {
@@ -51,14 +51,15 @@ export class Raster {
     const pixels = new Uint32Array(this.image.data.buffer);
     pixels.fill(packed(paint.ground));
     const colours = paint.colours.map(packed);
-    const offsets = this.sprites.map((sprite) => sprite.dy.map((dy, i) => dy * width + sprite.dx[i]));
+    const offsets = this.sprites.map(({dx, dy}) => dy.map((down, i) => down * width + dx[i]));
     const {x, y} = points, {style, shape} = paint, {ratio} = this;
     const kx = viewport.scaleX * ratio, ky = -viewport.scaleY * ratio;
     const ox = viewport.screenX(0) * ratio + reach, oy = viewport.screenY(0) * ratio + reach;
     for (let slot = 0; slot < limit; ++slot) {
       if (style[slot] === hidden) continue;
       const column = Math.round(x[slot] * kx + ox), row = Math.round(y[slot] * ky + oy);
-      if (column < reach || row < reach || column >= width - reach || row >= height - reach) continue;
+      if (column < reach || column >= width - reach) continue;
+      if (row < reach || row >= height - reach) continue;
       const kind = shape ? shape[slot] : 0;
       stamp(pixels, row * width + column, offsets[kind], this.sprites[kind].alpha,
           colours[style[slot]]);
@@ -79,15 +80,16 @@ export class Raster {
   }
 }
 
-/// Blends one marker: red and blue together, green apart, opaque ends.
-function stamp(pixels: Uint32Array, at: number, offsets: Int32Array, alpha: Uint16Array,
+/// Blends one marker: red and blue together, green apart. With 128 steps of alpha the products fit
+/// into 31 bits, which keeps them integers.
+function stamp(pixels: Uint32Array, at: number, offsets: Int32Array, alpha: Uint8Array,
     colour: number): void {
   const redBlue = colour & 0xff00ff, green = colour & 0xff00;
   for (let i = 0; i < offsets.length; ++i) {
-    const place = at + offsets[i], below = pixels[place], a = alpha[i], b = 256 - a;
+    const place = at + offsets[i], below = pixels[place], a = alpha[i], b = 128 - a;
     pixels[place] = 0xff000000
-      | ((((below & 0xff00ff) * b + redBlue * a) >>> 8) & 0xff00ff)
-      | ((((below & 0xff00) * b + green * a) >>> 8) & 0xff00);
+      | ((Math.imul(below & 0xff00ff, b) + Math.imul(redBlue, a)) >> 7 & 0xff00ff)
+      | ((Math.imul(below & 0xff00, b) + Math.imul(green, a)) >> 7 & 0xff00);
   }
 }
 
@@ -104,7 +106,7 @@ function sprite(shape: number, radius: number, opacity: number, reach: number): 
   return {
     dx: Int32Array.from(inside, (i) => i % size - reach),
     dy: Int32Array.from(inside, (i) => Math.floor(i / size) - reach),
-    alpha: Uint16Array.from(inside, (i) => Math.round(data[4 * i + 3] * 256 / 255)),
+    alpha: Uint8Array.from(inside, (i) => Math.round(data[4 * i + 3] * 128 / 255)),
   };
 }
 

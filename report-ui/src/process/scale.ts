@@ -9,12 +9,18 @@ export function objectiveScale(values: number[]): ScaleOptions {
   const sizes = values.filter(Number.isFinite).map(Math.abs);
   const largest = Math.max(...sizes, 0), least = Math.min(...sizes);
   const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
-  if (!oneSign || largest < span * least || largest === 0) return {type: 'linear', tickFormat: short};
+  if (!oneSign || largest < span * least || largest === 0) {
+    return {type: 'linear', tickFormat: short};
+  }
   const top = Math.floor(Math.log10(largest));
   const sign = values.some((value) => value < 0) ? -1 : 1;
+  const constant = 10 ** (top - decades);
+  const ends = [...values, ...(least < constant ? [0] : [])];
+  const domain = [Math.min(...ends), Math.max(...ends)];
   const powers = Array.from({length: decades}, (_, i) => sign * 10 ** (top - i));
   return {
-    type: 'symlog', constant: 10 ** (top - decades), tickFormat: short, ticks: [0, ...powers],
+    type: 'symlog', constant, domain, tickFormat: short,
+    ticks: [0, ...powers].filter((tick) => tick >= domain[0] && tick <= domain[1]),
   };
 }
 
