@@ -9,7 +9,7 @@
 namespace kindred::findings {
 namespace {
 
-constexpr std::int64_t kMostNumbers = 12'000, kMostSteps = 400, kFewestSteps = 25;
+constexpr std::int64_t kMostNumbers = 6'000, kMostSteps = 400, kFewestSteps = 25;
 
 /// Numbers in the distribution of one centre over one action.
 std::int64_t distribution_size(const PolicyCentres& policies) {
