@@ -1,0 +1,86 @@
+// Tables with one column per run.
+import {bullet} from '../bullet';
+import {h} from '../dom';
+import {count, duration, measure, number} from '../format';
+import type {Comparison} from '../record';
+import {
+  agreement, fileName, howMany, isKnown, methodName, seconds,
+} from '../wording';
+import {clusterName} from '../model';
+import {clusterColour} from '../palette';
+
+type Run = Comparison['runs'][number];
+type Content = Node | string;
+
+function table(runs: Run[], rows: [string, (run: Run) => Content, boolean?][]): HTMLElement {
+  return h('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Runs'},
+      h('table', {class: 'runs'},
+          h('thead', {}, h('tr', {},
+              h('td', {}), ...runs.map(({name}) => h('th', {scope: 'col'}, name)))),
+          h('tbody', {}, ...rows.map(([name, content, marked]) =>
+            h('tr', marked ? {class: 'differs'} : {},
+                h('th', {scope: 'row'}, name),
+                ...runs.map((run) => h('td', {}, content(run))))))));
+}
+
+export function runsTable(runs: Run[]): HTMLElement {
+  const rows: [string, (run: Run) => Content][] = [
+    ['Conclusion', ({conclusion}) => conclusion],
+    ['Method', ({run}) => methodName(run)],
+    ['Policies', ({run}) => howMany(run)],
+    ['Sizes', ({run}) => sizes(run.result.sizes)],
+    ['Restarts', ({run}) => agreement(run)],
+    ['Objective J', ({run}) => number(run.result.objective)],
+  ];
+  if (runs.some(({run}) => isKnown(run.result.nmi))) {
+    rows.push(['NMI with the truth', ({run}) => match(run)]);
+  }
+  if (runs.some(({evaluation}) => evaluation)) rows.push(['Returns acting', returns]);
+  rows.push(['Took', ({run}) => duration(seconds(run))]);
+  if (new Set(runs.map(({run}) => run.dataset.path)).size > 1) {
+    rows.push(['Data', ({run}) => fileName(run.dataset.path)]);
+  }
+  return table(runs, rows);
+}
+
+function sizes(values: number[]): HTMLElement {
+  const total = Math.max(1, values.reduce((a, b) => a + b, 0));
+  return h('div', {},
+      h('div', {class: 'stacked', 'aria-hidden': 'true'}, ...values.map((size, cluster) => h('span', {
+        style: `width: ${100 * size / total}%; background: ${clusterColour(cluster)}`,
+        title: `${clusterName(cluster)}: ${count(size)}`,
+      }))),
+      h('span', {class: 'muted'}, values.map(count).join(' · ')));
+}
+
+function match({result: {nmi, ceiling}}: Run['run']): Content {
+  if (!isKnown(nmi)) return '–';
+  return h('div', {class: 'plot'},
+      measure(nmi),
+      isKnown(ceiling) ? h('span', {class: 'muted'}, `, ceiling ${measure(ceiling)}`) : '',
+      bullet(nmi, ceiling, 200));
+}
+
+function returns({evaluation}: Run): string {
+  return evaluation ? evaluation.clusters.map((policy) => count(policy.mean_return)).join(' · ') : '–';
+}
+
+export function truthTable(runs: Run[]): HTMLElement {
+  return table(runs, [
+    ['NMI', ({run}) => measure(run.result.nmi)],
+    ['Ceiling', ({run}) => measure(run.result.ceiling)],
+    ['ARI', ({run}) => measure(run.result.ari)],
+    ['Accuracy', ({run}) => measure(run.result.accuracy)],
+    ['Purity', ({run}) => measure(run.result.purity)],
+  ]);
+}
+
+/// All options any run has; those that differ are marked and come first.
+export function optionsTable(runs: Run[]): HTMLElement {
+  const names = [...new Set(runs.flatMap(({run}) => Object.keys(run.options)))];
+  const value = (run: Run, name: string) =>
+    name in run.run.options ? JSON.stringify(run.run.options[name]).replaceAll('"', '') : '–';
+  const differs = (name: string) => new Set(runs.map((run) => value(run, name))).size > 1;
+  const ordered = [...names.filter(differs), ...names.filter((name) => !differs(name))];
+  return table(runs, ordered.map((name) => [name, (run) => value(run, name), differs(name)]));
+}

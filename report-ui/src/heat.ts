@@ -1,0 +1,65 @@
+// A matrix as cells with their numbers written in; darker is more.
+import * as Plot from '@observablehq/plot';
+import {chart} from './chart';
+
+export interface Heat {
+  label: string;
+  rows: string[];
+  columns: string[];
+  columnLabel: string | null;
+  /// From 0 to 1: how dark.
+  shade: (row: number, column: number) => number;
+  /// One or two lines.
+  text: (row: number, column: number) => string;
+  /// The least width of a cell that its text fits in.
+  room: number;
+}
+
+interface Cell {
+  row: number;
+  column: number;
+  shade: number;
+}
+
+const widest = 120;
+
+export function heat(heat: Heat, width: number): Element {
+  const {rows, columns} = heat;
+  const left = 24 + 7 * Math.min(16, Math.max(...rows.map((name) => name.length)));
+  const size = Math.min(widest, (width - left - 8) / columns.length);
+  const height = Math.max(26, Math.min(44, size));
+  const roomy = size >= heat.room;
+  const cells: Cell[] = rows.flatMap((_, row) => columns.map((_, column) => (
+    {row, column, shade: Math.max(0, Math.min(1, heat.shade(row, column)))})));
+  const slanted = columns.some((name) => 7 * name.length > size);
+  return chart(heat.label, {
+    width: Math.round(left + 8 + size * columns.length), marginLeft: left, marginRight: 8,
+    marginTop: slanted ? 108 : 44, marginBottom: 4,
+    height: (slanted ? 112 : 48) + height * rows.length,
+    x: {
+      domain: columns.map((_, i) => i), axis: 'top', tickSize: 0, label: heat.columnLabel,
+      labelAnchor: 'left', labelArrow: 'none', tickFormat: (i: number) => brief(columns[i]),
+      tickRotate: slanted ? -45 : 0,
+    },
+    y: {
+      domain: rows.map((_, i) => i), tickSize: 0, label: null,
+      tickFormat: (i: number) => brief(rows[i]),
+    },
+    marks: [
+      Plot.cell(cells, {x: 'column', y: 'row', fill: 'var(--low)', inset: 0.5}),
+      Plot.cell(cells, {
+        x: 'column', y: 'row', fill: 'var(--high)', fillOpacity: 'shade', inset: 0.5,
+        title: (d: Cell) => `${rows[d.row]}, ${columns[d.column]}: ${heat.text(d.row, d.column)}`,
+      }),
+      ...(roomy ? [true, false].map((dark) => Plot.text(
+          cells.filter(({shade}) => shade > 0.55 === dark), {
+            x: 'column', y: 'row', text: (d: Cell) => heat.text(d.row, d.column),
+            fill: dark ? 'var(--ground)' : 'var(--text)', pointerEvents: 'none',
+          })) : []),
+    ],
+    color: {type: 'identity'},
+    opacity: {type: 'identity'},
+  });
+}
+
+const brief = (name: string) => name.length > 16 ? `${name.slice(0, 15)}…` : name;

@@ -1,0 +1,147 @@
+// The first screen: how many policies, how sure, and what it was found in.
+import {bullet} from './bullet';
+import {contingency, mostly} from './contingency';
+import {h} from './dom';
+import {count, counted, duration, measure, number, percent} from './format';
+import {clusterName, type Model} from './model';
+import {clusterColour} from './palette';
+import type {EvaluatedPolicy, Evaluation} from './record';
+import {
+  agreement, agreementDetail, environment, fileName, howMany, isKnown, methodName,
+  objectiveMeaning, seconds,
+} from './wording';
+
+export function overviewSection(model: Model): HTMLElement {
+  return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
+      h('p', {class: 'kicker'}, dataset(model)),
+      h('h1', {id: 'overview-title'}, model.report.conclusion),
+      h('div', {class: 'overview'}, policies(model), certainty(model)));
+}
+
+function dataset(model: Model): string {
+  const {run} = model.report;
+  return [
+    fileName(run.dataset.path), counted(run.dataset.episodes, 'episode'),
+    counted(run.dataset.steps, 'step'), environment(run) ?? run.dataset.format,
+  ].join('  ·  ');
+}
+
+function policies(model: Model): HTMLElement {
+  const {evaluation} = model.report;
+  const means = meanReturns(model);
+  const titles = [
+    h('th', {scope: 'col'}, 'Policy'),
+    h('th', {scope: 'col', colspan: 2}, 'Episodes'),
+    model.truth && h('th', {scope: 'col'}, 'Mostly made by'),
+    means && h('th', {scope: 'col', class: 'number'}, 'Return in data'),
+    evaluation && h('th', {scope: 'col', class: 'number'}, 'Return acting'),
+  ];
+  return h('div', {},
+      h('h2', {class: 'quiet'}, 'The policies'),
+      h('div', {class: 'scroll policies', tabindex: 0, role: 'group', 'aria-label': 'The policies'},
+          h('table', {},
+              h('thead', {}, h('tr', {}, ...titles)),
+              h('tbody', {}, ...policyRows(model, means)))),
+      evaluation && h('p', {class: 'note'}, acting(evaluation)),
+      basis(model));
+}
+
+/// What it was found in, and how.
+function basis(model: Model): HTMLElement {
+  const {run} = model.report;
+  const {action, distinct_observations: distinct} = run.dataset;
+  const observations = isKnown(distinct)
+    ? `${count(run.dataset.obs_dim)} numbers, ${count(distinct)} distinct`
+    : counted(run.dataset.obs_dim, 'number');
+  const actions = action.kind === 'discrete'
+    ? `one of ${count(action.count)}` : `${counted(action.dim ?? 0, 'number')} each`;
+  const rows: [string, string][] = [
+    ['Method', methodName(run)],
+    ['Policies', howMany(run)],
+    ['Observations', observations],
+    ['Actions', actions],
+    ['Took', `${duration(seconds(run))}, ${counted(run.result.rounds, 'round')}` +
+      (run.result.converged ? '' : ', stopped before it converged')],
+  ];
+  return h('dl', {class: 'facts basis'},
+      ...rows.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]));
+}
+
+function acting({environment: place, references}: Evaluation): string {
+  const beside = references.map((policy) => `${policy.name} ${returns(policy)}`);
+  return `Return acting: mean and deviation when the policy acts in ${place}.` +
+    (beside.length ? ` For comparison, clones of: ${beside.join('; ')}.` : '');
+}
+
+/// Mean return of each cluster's episodes; null where there are no returns, or all are the same.
+function meanReturns(model: Model): number[] | null {
+  const {returns: values} = model;
+  if (!values || values.every((value) => value === values[0])) return null;
+  const totals = new Array<number>(model.k).fill(0), sizes = new Array<number>(model.k).fill(0);
+  values.forEach((value, episode) => {
+    totals[model.label[episode]] += value;
+    ++sizes[model.label[episode]];
+  });
+  return totals.map((total, cluster) => total / sizes[cluster]);
+}
+
+function policyRows(model: Model, means: number[] | null): HTMLElement[] {
+  const {sizes} = model.report.run.result;
+  const largest = Math.max(...sizes, 1);
+  const truth = model.truth && contingency(
+      model.label, model.truth, model.k, Math.max(1, model.report.episodes.truth_names.length));
+  return sizes.map((size, cluster) => {
+    const most = truth && mostly(truth[cluster]);
+    const evaluated = model.report.evaluation?.clusters[cluster];
+    return h('tr', {},
+        h('th', {scope: 'row', class: 'name'}, clusterName(cluster)),
+        h('td', {class: 'size'},
+            h('div', {
+              class: 'size-bar',
+              style: `width: ${100 * size / largest}%; background: ${clusterColour(cluster)}`,
+            })),
+        h('td', {class: 'share'}, count(size), ' ',
+            h('span', {class: 'muted'}, percent(size / Math.max(1, model.n)))),
+        truth && h('td', {},
+            most ? model.truthName(most.label) : '–', ' ',
+            most && h('span', {class: 'muted'}, percent(most.share))),
+        means && h('td', {class: 'number'}, number(means[cluster])),
+        model.report.evaluation && h('td', {class: 'number'}, returns(evaluated)));
+  });
+}
+
+function returns(policy: EvaluatedPolicy | undefined): string {
+  if (!policy) return '–';
+  const digits = Math.abs(policy.mean_return) >= 100 ? count : number;
+  return `${digits(policy.mean_return)} ± ${digits(policy.deviation)}`;
+}
+
+function certainty(model: Model): HTMLElement {
+  const {run} = model.report;
+  return h('div', {},
+      h('h2', {class: 'quiet'}, 'How sure'),
+      h('dl', {class: 'stack'},
+          ...fact('Restarts', agreement(run), agreementDetail(run)),
+          ...truth(model),
+          ...fact('Objective J', number(run.result.objective), objectiveMeaning(run))));
+}
+
+function fact(term: string, value: string, detail: string): HTMLElement[] {
+  return [h('dt', {}, term), h('dd', {}, value, h('p', {class: 'note'}, detail))];
+}
+
+function truth(model: Model): HTMLElement[] {
+  const {nmi, ceiling} = model.report.run.result;
+  if (!isKnown(nmi)) return [];
+  const detail = isKnown(ceiling)
+    ? 'Bar: NMI with the true policies. Tick: what someone who knows them would reach.'
+    : 'Bar: NMI with the true policies; 1 when clusters and policies are the same.';
+  return [
+    h('dt', {}, 'Against the truth'),
+    h('dd', {class: 'plot'},
+        `NMI ${measure(nmi)}`,
+        isKnown(ceiling) && h('span', {class: 'muted'}, `, ceiling ${measure(ceiling)}`),
+        bullet(nmi, ceiling, 320),
+        h('p', {class: 'note'}, detail)),
+  ];
+}

@@ -1,0 +1,21 @@
+// How the run got to its answer: rounds, restarts, merges, time, and the truth where it is known.
+import {h} from './dom';
+import type {Model} from './model';
+import {agreementFigure, finalFigure, mergesFigure} from './process/restarts';
+import {changesFigure, objectiveFigure, sizesFigure} from './process/rounds';
+import {timeFigure} from './process/time';
+import {truthParts} from './process/truth';
+import {section} from './section';
+import {agreement, agreementDetail} from './wording';
+
+export function processSection(model: Model): HTMLElement {
+  const {run} = model.report;
+  const rounds = run.trace?.length
+    ? [objectiveFigure(model), changesFigure(model), sizesFigure(model)] : [];
+  return section('process', 'How it got there',
+      h('p', {class: 'lead'}, `${agreement(run)} ${agreementDetail(run)}`),
+      h('div', {class: 'figures'},
+          ...rounds,
+          run.restarts.length > 1 ? finalFigure(model) : null,
+          mergesFigure(model), agreementFigure(model), timeFigure(model), ...truthParts(model)));
+}

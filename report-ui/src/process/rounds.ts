@@ -1,0 +1,129 @@
+// The run round by round: objective, label changes, and sizes of clusters.
+import * as Plot from '@observablehq/plot';
+import {chart} from '../chart';
+import {figure} from '../figure';
+import {count, number, percent, short} from '../format';
+import {clusterName, type Model} from '../model';
+import {clusterColour} from '../palette';
+import type {RunRecord} from '../record';
+import {objectiveScale, scaleNote} from './scale';
+
+type Round = RunRecord['trace'][number];
+
+export function objectiveFigure({report: {run}}: Model): HTMLElement {
+  const values = run.trace.map(({objective}) => objective);
+  const merged = run.restarts.some(({merges}) => merges.length > 0);
+  return figure({
+    title: 'Objective by round', file: 'objective',
+    caption: `One line per restart; higher is better. ${bestLine(run)}` +
+      (merged ? ' It falls where clusters are merged.' : '') + scaleNote(values),
+    draw: (width) => chart('Objective by round, one line per restart', {
+      width, height: 260, marginLeft: 56, marginRight: 20,
+      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
+      y: {label: 'objective J', grid: true, ...objectiveScale(values)},
+      marks: lines(run, 'objective', ({objective}) => `J ${number(objective)}`),
+    }),
+  });
+}
+
+export function changesFigure({report: {run}}: Model): HTMLElement {
+  const n = Math.max(1, run.dataset.episodes);
+  return figure({
+    title: 'Labels changed by round', file: 'changes',
+    caption: `Share of episodes that went to another policy. ${bestLine(run)}`,
+    draw: (width) => chart('Share of labels changed by round, one line per restart', {
+      width, height: 260, marginLeft: 56, marginRight: 20,
+      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
+      y: {label: 'changed', grid: true, percent: true, tickFormat: (v: number) => `${v}%`},
+      marks: lines(run, ({changed}) => changed / n, ({changed}) => `${count(changed)} changed`),
+    }),
+  });
+}
+
+const bestLine = (run: RunRecord) =>
+  run.restarts.length > 1 ? `The dark line is the best, restart ${run.result.best_restart}.` : '';
+
+/// Whole rounds only.
+function roundTicks(run: RunRecord): number {
+  return Math.min(8, Math.max(...run.trace.map(({round}) => round)));
+}
+
+function lines(run: RunRecord, y: string | ((round: Round) => number),
+    words: (round: Round) => string): Plot.Markish[] {
+  const best = run.trace.filter(({restart}) => restart === run.result.best_restart);
+  const others = run.trace.filter(({restart}) => restart !== run.result.best_restart);
+  const last = run.trace.filter((round) => run.trace.every(
+      (other) => other.restart !== round.restart || other.round <= round.round));
+  return [
+    Plot.lineY(others, {x: 'round', y, z: 'restart', stroke: 'var(--faint)', strokeWidth: 1.25}),
+    Plot.lineY(best, {x: 'round', y, stroke: 'var(--text)', strokeWidth: 2.25}),
+    Plot.dot(last, {
+      x: 'round', y, r: 3,
+      fill: ({restart}: Round) =>
+        restart === run.result.best_restart ? 'var(--text)' : 'var(--faint)',
+    }),
+    Plot.tip(run.trace, Plot.pointer({
+      x: 'round', y,
+      title: (round: Round) => `Restart ${round.restart}, round ${round.round}\n${words(round)}`,
+    })),
+  ];
+}
+
+interface Layer {
+  round: number;
+  cluster: number;
+  size: number;
+}
+
+export function sizesFigure({report: {run}}: Model): HTMLElement {
+  const rounds = run.trace.filter(({restart}) => restart === run.result.best_restart);
+  const layers: Layer[] = rounds.flatMap(({round, sizes}) =>
+    sizes.map((size, cluster) => ({round, cluster, size})));
+  const final = finalPolicies(run);
+  const n = Math.max(1, run.dataset.episodes);
+  const isLast = ({round}: Layer) => round === rounds[rounds.length - 1].round;
+  const name = (cluster: number) => final ? clusterName(final[cluster]) : `cluster ${cluster}`;
+  return figure({
+    title: 'Sizes of clusters by round', file: 'sizes',
+    caption: final
+      ? 'The best restart. Colours are the policies clusters became; those of one colour were ' +
+        'merged in the end.'
+      : 'The best restart; clusters in the order of their numbers before merging.',
+    draw: (width) => chart('Sizes of clusters by round', {
+      width, height: 260, marginLeft: 56, marginRight: final ? 64 : 20,
+      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
+      y: {label: 'episodes', tickFormat: short},
+      marks: [
+        Plot.rectY(layers, Plot.stackY({order: final ? order(final) : null}, {
+          x1: ({round}: Layer) => round - 0.5, x2: ({round}: Layer) => round + 0.5,
+          y: 'size', z: 'cluster', insetTop: 0.5,
+          fill: ({cluster}: Layer) => final ? clusterColour(final[cluster]) : 'var(--faint)',
+          title: ({round, cluster, size}: Layer) =>
+            `Round ${round}, ${name(cluster)}: ${count(size)} (${percent(size / n)})`,
+        })),
+        ...(final ? [Plot.text(layers.filter(isLast), Plot.stackY({order: order(final)}, {
+          x: ({round}: Layer) => round + 0.5, y: 'size', z: 'cluster', dx: 6, textAnchor: 'start',
+          text: ({cluster, size}: Layer) => size > n / 40 ? name(cluster) : '',
+          fill: 'var(--text)',
+        }))] : []),
+      ],
+    }),
+  });
+}
+
+/// Clusters that end up together lie beside each other.
+const order = (final: number[]) => ({cluster}: Layer) => 1000 * final[cluster] + cluster;
+
+/// Which policy each cluster of the rounds became, or null where the record does not tell.
+function finalPolicies(run: RunRecord): number[] | null {
+  const rounds = run.trace.filter(({restart}) => restart === run.result.best_restart);
+  const sizes = rounds[rounds.length - 1]?.sizes ?? [];
+  const merges = run.restarts.find(({restart}) => restart === run.result.best_restart)?.merges ?? [];
+  const into = sizes.map((_, cluster) => cluster);
+  for (const merge of merges) {
+    for (let i = 0; i < into.length; ++i) if (into[i] === merge.from) into[i] = merge.into;
+  }
+  const left = [...new Set(into.filter((_, cluster) => sizes[cluster] > 0))].sort((a, b) => a - b);
+  if (left.length !== run.result.k) return null;
+  return into.map((cluster) => Math.max(0, left.indexOf(cluster)));
+}

@@ -1,0 +1,25 @@
+// Objectives on one axis, also where they span many orders of magnitude.
+import type {ScaleOptions} from '@observablehq/plot';
+import {short} from '../format';
+
+const span = 1000;
+const decades = 6;
+
+export function objectiveScale(values: number[]): ScaleOptions {
+  const sizes = values.filter(Number.isFinite).map(Math.abs);
+  const largest = Math.max(...sizes, 0), least = Math.min(...sizes);
+  const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
+  if (!oneSign || largest < span * least || largest === 0) return {type: 'linear', tickFormat: short};
+  const top = Math.floor(Math.log10(largest));
+  const sign = values.some((value) => value < 0) ? -1 : 1;
+  const powers = Array.from({length: decades}, (_, i) => sign * 10 ** (top - i));
+  return {
+    type: 'symlog', constant: 10 ** (top - decades), tickFormat: short, ticks: [0, ...powers],
+  };
+}
+
+/// Said beside such axes.
+export function scaleNote(values: number[]): string {
+  return objectiveScale(values).type === 'symlog'
+    ? ' The axis is logarithmic towards 0.' : '';
+}

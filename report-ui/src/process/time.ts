@@ -1,0 +1,35 @@
+// Where the time went.
+import * as Plot from '@observablehq/plot';
+import {chart} from '../chart';
+import {figure} from '../figure';
+import {duration} from '../format';
+import type {Model} from '../model';
+
+const names: Record<string, string> = {
+  m_step: 'fitting policies', e_step: 'scoring episodes', checkpoint: 'saving', fit: 'in all',
+};
+
+/// Timings also count rounds and steps.
+const isSeconds = (name: string) => !/(rounds|steps)$/.test(name);
+
+export function timeFigure({report: {run}}: Model): HTMLElement | null {
+  const parts = Object.entries(run.timings)
+    .filter(([name, value]) => isSeconds(name) && Number.isFinite(value))
+    .map(([name, seconds]) => ({name: names[name] ?? name.replaceAll('_', ' '), seconds}));
+  if (!parts.length) return null;
+  return figure({
+    title: 'Time', file: 'time', caption: 'Seconds in each part of the run, all restarts together.',
+    draw: (width) => chart('Seconds in each part of the run', {
+      width, height: 46 + 28 * parts.length, marginLeft: 120, marginRight: 90, marginTop: 4,
+      x: {label: 'seconds', ticks: 4, zero: true},
+      y: {domain: parts.map(({name}) => name), label: null, tickSize: 0, padding: 0.4},
+      marks: [
+        Plot.barX(parts, {x: 'seconds', y: 'name', fill: 'var(--faint)'}),
+        Plot.text(parts, {
+          x: 'seconds', y: 'name', dx: 6, textAnchor: 'start', fill: 'var(--text)',
+          text: ({seconds}) => duration(seconds),
+        }),
+      ],
+    }),
+  });
+}

@@ -1,0 +1,52 @@
+// Clusters against true policies, where those are known.
+import {contingency, sum} from '../contingency';
+import {h} from '../dom';
+import {figure} from '../figure';
+import {count, measure, percent} from '../format';
+import {heat} from '../heat';
+import {truthCount} from '../map/colouring';
+import {clusterName, type Model} from '../model';
+import {isKnown} from '../wording';
+
+export function truthParts(model: Model): HTMLElement[] {
+  const {truth, k} = model;
+  if (!truth) return [];
+  const names = Array.from({length: truthCount(model)}, (_, i) => model.truthName(i));
+  if (!names.length) return [];
+  const counts = contingency(model.label, truth, k, names.length);
+  const share = (row: number, column: number) =>
+    counts[row][column] / Math.max(1, sum(counts[row]));
+  return [
+    figure({
+      title: 'Policies found and true policies', file: 'confusion',
+      caption: 'Episodes of each policy found (rows) that each true policy made (columns), and ' +
+        'their share of the row.',
+      draw: (width) => heat({
+        label: 'Clusters by true policies', rows: clusters(k), columns: names,
+        columnLabel: 'true policy', shade: share, room: 52,
+        text: (row, column) => counts[row][column]
+          ? `${count(counts[row][column])}\n${percent(share(row, column))}` : '0',
+      }, width) as SVGElement,
+    }),
+    measures(model),
+  ];
+}
+
+const clusters = (k: number) => Array.from({length: k}, (_, cluster) => clusterName(cluster));
+
+function measures({report: {run: {result}}}: Model): HTMLElement {
+  const rows: [string, number | null | undefined, string][] = [
+    ['NMI', result.nmi, 'Shared information; 1 when clusters and policies are the same.'],
+    ['Ceiling', result.ceiling, 'NMI of someone who knows the true policies.'],
+    ['ARI', result.ari, 'Pairs of episodes put together or apart rightly, less chance.'],
+    ['Accuracy', result.accuracy, 'Episodes labelled rightly, each cluster being one policy.'],
+    ['Purity', result.purity, 'Episodes made by the policy that made most of their cluster.'],
+  ];
+  return h('div', {},
+      h('div', {class: 'figure-head'}, h('h3', {}, 'How well they match')),
+      h('table', {}, h('tbody', {}, ...rows.filter(([, value]) => isKnown(value)).map(
+          ([name, value, meaning]) => h('tr', {},
+              h('th', {scope: 'row'}, name),
+              h('td', {class: 'number'}, measure(value)),
+              h('td', {class: 'muted'}, meaning))))));
+}

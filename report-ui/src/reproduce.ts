@@ -1,0 +1,92 @@
+// All it takes to get the same answer again, and the answer as files.
+import {h} from './dom';
+import {csv, saveText} from './download';
+import type {Model} from './model';
+import {section} from './section';
+import {fileName} from './wording';
+
+export function reproduceSection(model: Model): HTMLElement {
+  const {report} = model, {run} = report;
+  return section('reproduce', 'Reproduce',
+      h('p', {class: 'lead'},
+          'The same command, data and version give the same labels on the same kind of machine.'),
+      command(run.command),
+      h('div', {class: 'reproduce'},
+          h('div', {},
+              h('h3', {}, 'The run'),
+              facts(model),
+              h('h3', {}, 'Files'),
+              downloads(model),
+              h('h3', {}, 'config.toml'),
+              h('pre', {class: 'config', tabindex: 0, 'aria-label': 'config.toml'}, report.config)),
+          h('div', {},
+              h('h3', {}, 'All options'),
+              options(run.options))));
+}
+
+function command(text: string): HTMLElement {
+  const copy = h('button', {type: 'button', class: 'control', click: async () => {
+    copy.textContent = await copied(text) ? 'Copied' : 'Select and copy it by hand';
+    setTimeout(() => { copy.textContent = 'Copy'; }, 2000);
+  }}, 'Copy');
+  return h('div', {class: 'command'}, h('pre', {tabindex: 0, 'aria-label': 'Command'}, text), copy);
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function facts({report: {run}}: Model): HTMLElement {
+  const machine = Object.entries(run.machine ?? {})
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${show(value)}`).join(', ');
+  const rows: [string, unknown][] = [
+    ['Kindred', run.version], ['Seed', run.options.seed], ['Started', started(run.started)],
+    ['Machine', machine], ['Data', run.dataset.path], ['Format', run.dataset.format],
+  ];
+  return h('dl', {class: 'facts'}, ...rows.filter(([, value]) => value != null && value !== '')
+    .flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, show(value))]));
+}
+
+/// "2026-11-15 13:32 UTC"
+const started = (time: string) =>
+  time?.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?Z$/, '$1 $2 UTC');
+
+function show(value: unknown): string {
+  if (typeof value === 'number') return String(Number(value.toPrecision(6)));
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function options(values: Record<string, unknown>): HTMLElement {
+  return h('div', {class: 'scroll'}, h('table', {},
+      h('tbody', {}, ...Object.entries(values).map(([name, value]) => h('tr', {},
+          h('th', {scope: 'row', class: 'mono'}, name),
+          h('td', {class: 'mono'}, show(value)))))));
+}
+
+function downloads(model: Model): HTMLElement {
+  const name = fileName(model.report.name);
+  return h('p', {class: 'controls'},
+      h('button', {type: 'button', click: () =>
+        saveText(labelsCsv(model), `${name}-labels.csv`, 'text/csv')}, 'Labels (CSV)'),
+      h('button', {type: 'button', click: () =>
+        saveText(document.getElementById('record')!.textContent!, `${name}-report.json`,
+            'application/json')}, 'Everything on this page (JSON)'));
+}
+
+function labelsCsv(model: Model): string {
+  const {truth} = model, ids = model.report.episodes.ids !== null;
+  const title = ['episode', ...(ids ? ['id'] : []), 'label', 'margin', ...(truth ? ['truth'] : [])];
+  const rows: (string | number)[][] = [title];
+  for (let i = 0; i < model.n; ++i) {
+    rows.push([
+      i, ...(ids ? [model.id(i)] : []), model.label[i], model.margin[i],
+      ...(truth ? [truth[i] < 0 ? '' : model.truthName(truth[i])] : []),
+    ]);
+  }
+  return csv(rows);
+}

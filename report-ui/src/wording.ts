@@ -1,0 +1,66 @@
+// What the numbers of a run mean, in words.
+import {counted, measure} from './format';
+import type {RunRecord} from './record';
+
+const methods: Record<string, string> = {
+  'pg-kmeans': 'PG-Kmeans', 'caae': 'CAAE', 'dec': 'DEC', 'vae-kmeans': 'VAE+KMeans',
+  'vq-vae': 'VQ-VAE', 'sorl': 'SORL', 'return-kmeans': 'Return+KMeans',
+};
+
+export const methodName = (run: RunRecord): string => methods[run.method] ?? run.method;
+
+/// Whether the number of policies was found or given: "7 fitted, merged to 5".
+export function howMany(run: RunRecord): string {
+  const fitted = Number(run.options.k), {k} = run.result;
+  const target = Number(run.options['merge-to'] ?? 0);
+  if (!Number.isFinite(fitted)) return counted(k, 'policy', 'policies');
+  if (target && fitted > target) {
+    return k < target
+        ? `${fitted} fitted, to be merged to ${target}; ${k} left`
+        : `${fitted} fitted, merged to ${k}`;
+  }
+  return k < fitted ? `${fitted} fitted, ${k} left with episodes` : `${k}, as given`;
+}
+
+/// Whether the restarts agree.
+export function agreement(run: RunRecord): string {
+  switch (run.result.agreement.verdict) {
+    case 'unique': return 'All good restarts give the same answer.';
+    case 'several': return 'Good restarts give several different answers.';
+    case 'unstable': return 'No other restart came near the best one.';
+    case 'single': return 'One restart only: nothing to compare with.';
+  }
+}
+
+export function agreementDetail(run: RunRecord): string {
+  const {verdict, good_restarts: good, mean_nmi, least_nmi} = run.result.agreement;
+  if (verdict === 'single') return 'More restarts would show whether the answer is unique.';
+  const of = `${good} of ${counted(run.restarts.length, 'restart')} good`;
+  if (good < 2) return `${of}. More restarts would show whether this is the best there is.`;
+  return `${of}; NMI between them ${measure(mean_nmi)} on average, ${measure(least_nmi)} at least.`;
+}
+
+/// What the objective is.
+export function objectiveMeaning(run: RunRecord): string {
+  if (run.method === 'pg-kmeans' || run.method === 'sorl') {
+    return run.dataset.action.kind === 'discrete'
+      ? 'Log-likelihood of all actions under the policies; 0 means every action is foreseen.'
+      : 'Log-likelihood of all actions under the policies; higher is better.';
+  }
+  if (run.method === 'return-kmeans') {
+    return 'Minus the squared distance of returns to their centres; higher is better.';
+  }
+  return 'What training maximised; comparable only between runs of this method.';
+}
+
+export const fileName = (path: string): string => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
+
+export function environment(run: RunRecord): string | null {
+  const name = run.dataset.provenance?.environment;
+  return typeof name === 'string' ? name : null;
+}
+
+/// Seconds the run took: its fit where that was timed.
+export const seconds = (run: RunRecord): number | undefined => run.timings?.fit;
+
+export const isKnown = (value: number | null | undefined): value is number => value != null;
