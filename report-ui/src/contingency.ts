@@ -1,5 +1,6 @@
 // How often every two labels meet.
 import type {Numbers} from './column';
+import type {Model} from './model';
 
 /// counts[a][b]; negative labels (unknown) are left out.
 export function contingency(a: Numbers, b: Numbers, rows: number, columns: number): number[][] {
@@ -12,10 +13,10 @@ export function contingency(a: Numbers, b: Numbers, rows: number, columns: numbe
 
 export const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
-/// How many labels there are: one more than the largest.
-export function labelCount(labels: Numbers): number {
-  let largest = -1;
-  for (let i = 0; i < labels.length; ++i) largest = Math.max(largest, labels[i]);
+/// How many true policies there are names for, or numbers of.
+export function truthCount(model: Model): number {
+  let largest = model.report.episodes.truth_names.length - 1;
+  if (model.truth) for (const value of model.truth) largest = Math.max(largest, value);
   return largest + 1;
 }
 

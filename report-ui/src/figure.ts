@@ -12,10 +12,12 @@ export interface Figure {
   file: string;
   /// An SVG or a canvas, or what contains one; asked for again when the theme or the width changes.
   draw: (width: number) => HTMLElement | SVGElement;
+  /// What colours mean, where that stands beside the figure: downloads show it too.
+  key?: Element;
 }
 
 /// The figure class `wide` spans all columns of `.figures`.
-export function figure({title, caption, file, draw}: Figure): HTMLElement {
+export function figure({title, caption, file, draw, key}: Figure): HTMLElement {
   const plot = h('div', {class: 'plot'});
   const download = (kind: string, start: () => void) => h('button', {
     class: 'plain', type: 'button', click: start, 'aria-label': `Download "${title}" as ${kind}`,
@@ -25,8 +27,8 @@ export function figure({title, caption, file, draw}: Figure): HTMLElement {
       h('div', {class: 'figure-head'},
           h('h3', {}, title),
           h('div', {class: 'downloads control'},
-              download('SVG', () => saveSvg(snapshot(plot, title), file)),
-              download('PNG', () => savePng(snapshot(plot, title), file)))),
+              download('SVG', () => saveSvg(snapshot(plot, title, key), file)),
+              download('PNG', () => savePng(snapshot(plot, title, key), file)))),
       plot,
       caption ? h('figcaption', {}, caption) : null);
 }

@@ -48,7 +48,7 @@ export function percent(value: Value): string {
   const points = 100 * value;
   if (points > 0 && points < 0.1) return '<0.1%';
   if (points < 100 && points > 99.9) return '>99.9%';
-  return `${Number(points.toFixed(points < 10 ? 1 : 0))}%`;
+  return `${points > 0 && points < 10 ? points.toFixed(1) : Math.round(points)}%`;
 }
 
 /// 4.4 s, 3 min 12 s, 2 h 5 min

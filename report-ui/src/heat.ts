@@ -11,8 +11,6 @@ export interface Heat {
   shade: (row: number, column: number) => number;
   /// One or two lines.
   text: (row: number, column: number) => string;
-  /// The least width of a cell that its text fits in.
-  room: number;
 }
 
 interface Cell {
@@ -23,19 +21,21 @@ interface Cell {
 
 const widest = 120;
 
-export function heat(heat: Heat, width: number): Element {
+export function heat(heat: Heat, width: number): HTMLElement | SVGElement {
   const {rows, columns} = heat;
   const left = 24 + 7 * Math.min(16, Math.max(...rows.map((name) => name.length)));
   const size = Math.min(widest, (width - left - 8) / columns.length);
-  const height = Math.max(26, Math.min(44, size));
-  const roomy = size >= heat.room;
+  const height = Math.max(26, Math.min(rows.length > 12 ? 32 : 44, size));
   const cells: Cell[] = rows.flatMap((_, row) => columns.map((_, column) => (
     {row, column, shade: Math.max(0, Math.min(1, heat.shade(row, column)))})));
+  const longest = Math.max(...cells.map(({row, column}) => Math.max(
+      ...heat.text(row, column).split('\n').map((line) => line.length))));
+  const roomy = size >= 7.5 * longest + 6;
   const slanted = columns.some((name) => 7 * name.length > size);
+  const top = slanted ? 108 : heat.columnLabel ? 44 : 24;
   return chart(heat.label, {
     width: Math.round(left + 8 + size * columns.length), marginLeft: left, marginRight: 8,
-    marginTop: slanted ? 108 : 44, marginBottom: 4,
-    height: (slanted ? 112 : 48) + height * rows.length,
+    marginTop: top, marginBottom: 4, height: top + 4 + height * rows.length,
     x: {
       domain: columns.map((_, i) => i), axis: 'top', tickSize: 0, label: heat.columnLabel,
       labelAnchor: 'left', labelArrow: 'none', tickFormat: (i: number) => brief(columns[i]),

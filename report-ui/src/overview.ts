@@ -1,6 +1,6 @@
 // The first screen: how many policies, how sure, and what it was found in.
 import {bullet} from './bullet';
-import {contingency, mostly} from './contingency';
+import {contingency, mostly, truthCount} from './contingency';
 import {h} from './dom';
 import {count, counted, duration, measure, number, percent} from './format';
 import {clusterName, type Model} from './model';
@@ -88,8 +88,8 @@ function meanReturns(model: Model): number[] | null {
 function policyRows(model: Model, means: number[] | null): HTMLElement[] {
   const {sizes} = model.report.run.result;
   const largest = Math.max(...sizes, 1);
-  const truth = model.truth && contingency(
-      model.label, model.truth, model.k, Math.max(1, model.report.episodes.truth_names.length));
+  const truth = model.truth &&
+    contingency(model.label, model.truth, model.k, truthCount(model));
   return sizes.map((size, cluster) => {
     const most = truth && mostly(truth[cluster]);
     const evaluated = model.report.evaluation?.clusters[cluster];

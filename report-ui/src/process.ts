@@ -10,12 +10,14 @@ import {agreement, agreementDetail} from './wording';
 
 export function processSection(model: Model): HTMLElement {
   const {run} = model.report;
-  const rounds = run.trace?.length
+  const rounds = run.trace?.some(({round}) => round > 1)
     ? [objectiveFigure(model), changesFigure(model), sizesFigure(model)] : [];
+  const truth = truthParts(model);
   return section('process', 'How it got there',
       h('p', {class: 'lead'}, `${agreement(run)} ${agreementDetail(run)}`),
       h('div', {class: 'figures'},
           ...rounds,
           run.restarts.length > 1 ? finalFigure(model) : null,
-          mergesFigure(model), agreementFigure(model), timeFigure(model), ...truthParts(model)));
+          mergesFigure(model), agreementFigure(model), timeFigure(model)),
+      truth.length > 0 && h('div', {class: 'figures'}, ...truth));
 }

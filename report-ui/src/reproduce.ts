@@ -1,6 +1,7 @@
 // All it takes to get the same answer again, and the answer as files.
 import {h} from './dom';
 import {csv, saveText} from './download';
+import {count, counted} from './format';
 import type {Model} from './model';
 import {section} from './section';
 import {fileName} from './wording';
@@ -15,7 +16,7 @@ export function reproduceSection(model: Model): HTMLElement {
           h('div', {},
               h('h3', {}, 'The run'),
               facts(model),
-              h('h3', {}, 'Files'),
+              h('h3', {class: 'control'}, 'Files'),
               downloads(model),
               h('h3', {}, 'config.toml'),
               h('pre', {class: 'config', tabindex: 0, 'aria-label': 'config.toml'}, report.config)),
@@ -42,14 +43,21 @@ async function copied(text: string): Promise<boolean> {
 }
 
 function facts({report: {run}}: Model): HTMLElement {
-  const machine = Object.entries(run.machine ?? {})
-    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${show(value)}`).join(', ');
   const rows: [string, unknown][] = [
     ['Kindred', run.version], ['Seed', run.options.seed], ['Started', started(run.started)],
-    ['Machine', machine], ['Data', run.dataset.path], ['Format', run.dataset.format],
+    ['Machine', machine(run.machine ?? {})], ['Data', run.dataset.path], ['Format', run.dataset.format],
   ];
   return h('dl', {class: 'facts'}, ...rows.filter(([, value]) => value != null && value !== '')
     .flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, show(value))]));
+}
+
+/// "cpu, 2 threads, 247 MB"
+function machine({device, threads, peak_rss_mb: memory, ...others}: Record<string, unknown>): string {
+  return [
+    device, threads != null && counted(Number(threads), 'thread'),
+    memory != null && `${count(Number(memory))} MB`,
+    ...Object.entries(others).map(([name, value]) => `${name.replaceAll('_', ' ')} ${show(value)}`),
+  ].filter(Boolean).join(', ');
 }
 
 /// "2026-11-15 13:32 UTC"

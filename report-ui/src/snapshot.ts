@@ -18,11 +18,13 @@ export interface Snapshot {
   height: number;
 }
 
-export function snapshot(root: Element, title: string): Snapshot {
-  const box = root.getBoundingClientRect();
+/// With its key, if there is one, to the right.
+export function snapshot(root: Element, title: string, key?: Element): Snapshot {
+  const box = root.getBoundingClientRect(), side = key?.getBoundingClientRect();
   const style = getComputedStyle(root);
   const top = margin + 28;
-  const width = Math.ceil(box.width) + 2 * margin, height = Math.ceil(box.height) + top + margin;
+  const width = Math.ceil(box.width + (side ? side.width + margin : 0)) + 2 * margin;
+  const height = Math.ceil(Math.max(box.height, side?.height ?? 0)) + top + margin;
   const svg = make('svg', {
     xmlns: namespace, width, height, viewBox: `0 0 ${width} ${height}`,
     'font-family': style.fontFamily, 'font-size': style.fontSize,
@@ -30,8 +32,10 @@ export function snapshot(root: Element, title: string): Snapshot {
   svg.append(make('rect', {width, height, fill: ground()}));
   svg.append(make('text',
       {x: margin, y: margin + 12, 'font-size': 15, 'font-weight': 600, fill: style.color}, title));
-  const frame: Frame = {left: box.left - margin, top: box.top - top};
-  visit(root, frame, svg);
+  visit(root, {left: box.left - margin, top: box.top - top}, svg);
+  if (key && side) {
+    visit(key, {left: side.left - box.width - 2 * margin, top: side.top - top}, svg);
+  }
   return {svg, width, height};
 }
 

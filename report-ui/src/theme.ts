@@ -14,6 +14,23 @@ const tell = () => listeners.forEach((listener) => listener());
 export function installTheme(): void {
   document.head.append(h('style', {}, clusterProperties()));
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
+  printLight();
+}
+
+/// Canvases keep the colours they were drawn in, so they are drawn again for paper.
+function printLight(): void {
+  const {dataset} = document.documentElement;
+  let before: string | undefined;
+  window.addEventListener('beforeprint', () => {
+    before = dataset.theme;
+    dataset.theme = 'light';
+    tell();
+  });
+  window.addEventListener('afterprint', () => {
+    if (before) dataset.theme = before;
+    else delete dataset.theme;
+    tell();
+  });
 }
 
 export function themeButton(): HTMLElement {

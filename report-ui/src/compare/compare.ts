@@ -63,9 +63,9 @@ function agreementSection(comparison: Comparison, labels: (Numbers | null)[]): H
             title: 'NMI between runs', file: 'nmi',
             draw: (width) => heat({
               label: 'NMI between runs', rows: names, columns: names, columnLabel: null,
-              shade: (a, b) => nmi[a][b], room: 44,
+              shade: (a, b) => nmi[a][b],
               text: (a, b) => a === b ? '1' : measure(nmi[a][b]),
-            }, width) as SVGElement,
+            }, width),
           }),
           runs.length > 1 ? pairPart(runs, labels) : null));
 }
@@ -79,6 +79,6 @@ function truthSection(comparison: Comparison): HTMLElement {
 
 function optionsSection(comparison: Comparison): HTMLElement {
   return section('options', 'Options',
-      h('p', {class: 'lead'}, 'Those that differ come first.'),
+      h('p', {class: 'lead'}, 'Those that differ come first, then those only some of the methods have.'),
       optionsTable(comparison.runs));
 }

@@ -41,9 +41,9 @@ function pairFigure(a: Run, b: Run, from: Numbers, to: Numbers): HTMLElement {
       'and their share of the row.',
     draw: (width) => heat({
       label: `Policies of ${a.name} by policies of ${b.name}`, rows: names(a.run.result.k),
-      columns: names(b.run.result.k), columnLabel: b.name, shade: share, room: 52,
+      columns: names(b.run.result.k), columnLabel: b.name, shade: share,
       text: (row, column) => counts[row][column]
         ? `${count(counts[row][column])}\n${percent(share(row, column))}` : '0',
-    }, width) as SVGElement,
+    }, width),
   });
 }

@@ -58,7 +58,7 @@ function match({result: {nmi, ceiling}}: Run['run']): Content {
   return h('div', {class: 'plot'},
       measure(nmi),
       isKnown(ceiling) ? h('span', {class: 'muted'}, `, ceiling ${measure(ceiling)}`) : '',
-      bullet(nmi, ceiling, 200));
+      bullet(nmi, ceiling, 160));
 }
 
 function returns({evaluation}: Run): string {
@@ -75,12 +75,14 @@ export function truthTable(runs: Run[]): HTMLElement {
   ]);
 }
 
-/// All options any run has; those that differ are marked and come first.
+/// All options any run has: first those that differ, marked; then those only some methods have.
 export function optionsTable(runs: Run[]): HTMLElement {
   const names = [...new Set(runs.flatMap(({run}) => Object.keys(run.options)))];
-  const value = (run: Run, name: string) =>
-    name in run.run.options ? JSON.stringify(run.run.options[name]).replaceAll('"', '') : '–';
-  const differs = (name: string) => new Set(runs.map((run) => value(run, name))).size > 1;
-  const ordered = [...names.filter(differs), ...names.filter((name) => !differs(name))];
-  return table(runs, ordered.map((name) => [name, (run) => value(run, name), differs(name)]));
+  const having = (name: string) => runs.filter(({run}) => name in run.options);
+  const value = ({run}: Run, name: string) =>
+    name in run.options ? JSON.stringify(run.options[name]).replaceAll('"', '') : '–';
+  const differs = (name: string) => new Set(having(name).map((run) => value(run, name))).size > 1;
+  const rank = (name: string) => differs(name) ? 0 : having(name).length < runs.length ? 1 : 2;
+  names.sort((a, b) => rank(a) - rank(b));
+  return table(runs, names.map((name) => [name, (run) => value(run, name), differs(name)]));
 }

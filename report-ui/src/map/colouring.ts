@@ -1,7 +1,7 @@
 // What colours mean: the policy found, the true one, or a number in up to seven classes with about
 // as many episodes in each.
 import type {Numbers} from '../column';
-import {contingency} from '../contingency';
+import {contingency, truthCount} from '../contingency';
 import {number} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterHex, isDark} from '../palette';
@@ -17,8 +17,9 @@ export interface Colouring {
   categories: boolean;
 }
 
-const ramp = ['#d3e2f4', '#a9c8e8', '#7caad8', '#548cc4', '#366fab', '#1f528c', '#0b3666'];
-const most = ramp.length;
+const lightRamp = ['#b5cfea', '#8db4dc', '#6899cb', '#4a7fb8', '#31669f', '#1d4c81', '#0b3360'];
+const darkRamp = ['#34557f', '#456c9b', '#5984b7', '#739dcd', '#92b6df', '#b6d0ee', '#e0ecfa'];
+const most = lightRamp.length;
 
 export function colourings(model: Model): Colouring[] {
   const found: Colouring[] = [{
@@ -35,13 +36,6 @@ export function colourings(model: Model): Colouring[] {
     if (colouring) found.push(colouring);
   }
   return found;
-}
-
-/// How many true policies there are names for, or numbers of.
-export function truthCount(model: Model): number {
-  let largest = model.report.episodes.truth_names.length - 1;
-  if (model.truth) for (const value of model.truth) largest = Math.max(largest, value);
-  return largest + 1;
 }
 
 function byTruth(model: Model, truth: Numbers): Colouring {
@@ -96,6 +90,6 @@ function above(edges: number[], value: number): number {
 }
 
 function steps(n: number): string[] {
-  const chosen = Array.from({length: n}, (_, i) => ramp[Math.round(i * (most - 1) / (n - 1 || 1))]);
-  return isDark() ? chosen.reverse() : chosen;
+  const ramp = isDark() ? darkRamp : lightRamp;
+  return Array.from({length: n}, (_, i) => ramp[Math.round(i * (most - 1) / (n - 1 || 1))]);
 }

@@ -1,11 +1,10 @@
 // What is known about one episode or about several, in words and numbers.
-import {contingency, sum} from '../contingency';
+import {contingency, sum, truthCount} from '../contingency';
 import {h} from '../dom';
 import {csv, saveText} from '../download';
 import {count, counted, number, percent} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
-import {truthCount} from './colouring';
 
 const mostScores = 8;
 

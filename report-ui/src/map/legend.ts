@@ -1,8 +1,9 @@
 // What colours and shapes mean; pressing an entry hides or shows its episodes.
+import {truthCount} from '../contingency';
 import {h} from '../dom';
 import {count} from '../format';
 import type {Model} from '../model';
-import {truthCount, type Colouring} from './colouring';
+import type {Colouring} from './colouring';
 import {shapeCount, shapeIcon} from './shapes';
 
 export function colourLegend(
@@ -14,7 +15,7 @@ export function colourLegend(
   const isTruth = colouring.name === 'true policy';
   return h('div', {class: 'legend'},
       h('h3', {}, `Colour: ${colouring.name}`),
-      h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && h('li', {},
+      h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && h('li', {'data-no-export': off.has(kind)},
           h('button', {
             class: 'plain', type: 'button', 'aria-pressed': String(!off.has(kind)),
             title: 'Hide or show', click: () => toggle(kind),

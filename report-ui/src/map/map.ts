@@ -33,6 +33,7 @@ class EpisodeMap {
   private readonly plot: MapPlot;
   private readonly explanation = h('p', {class: 'lead'});
   private readonly legend = h('div');
+  private readonly key = h('div', {class: 'map-key'}, this.legend);
   private readonly episode = h('div', {class: 'map-episode'});
   private readonly chosen = h('div', {class: 'map-region'});
   private readonly tooltip = h('div', {class: 'tooltip', 'aria-hidden': 'true', 'data-no-export': ''});
@@ -43,6 +44,7 @@ class EpisodeMap {
   private colouring: Colouring;
   private tool: Tool = 'move';
   private stepped = -1;
+  private hovered = -1;
   private selected: number | null = null;
   private region: Set<number> | null = null;
 
@@ -52,6 +54,7 @@ class EpisodeMap {
     this.order.forEach((episode, slot) => { this.slotOf[episode] = slot; });
     this.shape = model.truth && Uint8Array.from(this.order,
         (episode) => Math.max(0, model.truth![episode]) % shapeCount);
+    this.key.append(...[shapeLegend(model)].filter((part) => part !== null));
     this.choices = colourings(model);
     this.colouring = this.choices[0];
     this.points = this.view(0);
@@ -90,7 +93,7 @@ class EpisodeMap {
             }))),
         h('div', {class: 'map'},
             figure({
-              title: 'Map of all episodes', file: 'map',
+              title: 'Map of all episodes', file: 'map', key: this.key,
               caption: 'Point at an episode to see its numbers; click to select it for the whole ' +
                 'page. The wheel zooms; shift and drag draws an outline.',
               draw: (width) => {
@@ -100,8 +103,7 @@ class EpisodeMap {
             }),
             h('aside', {'aria-label': 'Legend and selection'},
                 h('div', {class: 'controls'}, ...this.zoomButtons()),
-                this.legend, shapeLegend(model), this.jump(), this.episode, this.chosen,
-                this.voice)));
+                this.jump(), this.key, this.chosen, this.episode, this.voice)));
   }
 
   private zoomButtons(): HTMLElement[] {
@@ -146,6 +148,7 @@ class EpisodeMap {
       pickStepped: () => { if (this.stepped >= 0) this.model.select(this.order[this.stepped]); },
       clear: () => this.clear(),
     });
+    this.plot.onDraw = () => this.hover(this.hovered);
     this.plot.canvas.addEventListener('blur', () => this.hover(-1));
     this.model.onSelect((episode) => {
       this.selected = episode;
@@ -171,6 +174,7 @@ class EpisodeMap {
     this.points = this.view(index);
     this.explanation.textContent = this.points.view.explanation;
     this.region = null;
+    this.hover(-1);
     this.plot.show(this.points);
     this.refresh();
   }
@@ -239,13 +243,16 @@ class EpisodeMap {
 
   private hover(slot: number): void {
     const shown = slot >= 0;
+    if (shown && slot !== this.hovered) {
+      this.tooltip.replaceChildren(episodeDetails(this.model, this.order[slot]));
+    }
+    this.hovered = slot;
     this.ring.hidden = !shown;
     this.tooltip.hidden = !shown;
     if (!shown) return;
     const [x, y] = this.plot.place(slot);
     const {clientWidth: width, clientHeight: height} = this.plot.element;
     this.ring.style.transform = `translate(${x}px, ${y}px)`;
-    this.tooltip.replaceChildren(episodeDetails(this.model, this.order[slot]));
     const left = x + 16 + this.tooltip.offsetWidth < width
       ? x + 16 : Math.max(0, x - 16 - this.tooltip.offsetWidth);
     const top = Math.max(0, Math.min(y - 16, height - this.tooltip.offsetHeight));

@@ -32,6 +32,7 @@ export function overlay(view: MapView, viewport: Viewport, {width, height}: Size
     y: {
       domain: [y(viewport.valueY(height - bottom)), y(viewport.valueY(top))],
       label: view.y.label, axis: labelled ? 'left' : null, nice: false,
+      ticks: Math.round(height / 60),
     },
     marks: [
       ...corners(view),

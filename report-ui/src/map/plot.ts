@@ -14,6 +14,8 @@ export class MapPlot {
   readonly canvas = h('canvas', {tabindex: 0, role: 'img'});
   readonly element: HTMLElement;
   viewport: Viewport;
+  /// Told after every drawing.
+  onDraw: () => void = () => {};
   private readonly raster = new Raster(this.canvas);
   private readonly above = h('div', {class: 'map-overlay'});
   private size: Size = {width: 0, height: 0};
@@ -125,6 +127,7 @@ export class MapPlot {
     this.raster.draw(this.points, this.viewport, this.paint, radius, limit);
     if (!few) this.lastFull = performance.now() - begin;
     this.drawOverlay();
+    this.onDraw();
     clearTimeout(this.settle);
     if (few) this.settle = window.setTimeout(() => this.redraw(), 150);
   }

@@ -20,6 +20,7 @@ export function finalFigure({report: {run}}: Model): HTMLElement {
       (merged ? ' Open circles: before merging.' : '') + scaleNote(values),
     draw: (width) => chart('Final objective of every restart', {
       width, height: 60 + row * run.restarts.length, marginLeft: 100, marginRight: 24, marginTop: 8,
+      insetLeft: 8, insetRight: 8,
       x: {label: 'objective J', grid: true, ...scale, ...(scale.type === 'linear' && {ticks: 4})},
       y: {
         domain: run.restarts.map(({restart}) => restart), label: null, tickSize: 0, type: 'band',
@@ -56,7 +57,7 @@ export function mergesFigure({report: {run}}: Model): HTMLElement | null {
     caption: 'Objective of the best restart after each merge, with the kept policy as it was, and ' +
       `after the last fit. A small loss means two clusters were the same policy.${scaleNote(values)}`,
     draw: (width) => chart('Objective after each merge', {
-      width, height: 220, marginLeft: 56, marginRight: 24, marginTop: 32, insetBottom: 12,
+      width, height: 220, marginLeft: 56, marginRight: 24, marginTop: 32, insetTop: 20, insetBottom: 12,
       x: {
         domain: steps.map(({i}) => i), type: 'point', label: null, tickSize: 0,
         tickFormat: (i: number) => steps[i].name, tickRotate: steps.length > 7 ? -40 : 0,
@@ -77,14 +78,16 @@ export function mergesFigure({report: {run}}: Model): HTMLElement | null {
 export function agreementFigure({report: {restart_nmi: nmi}}: Model): HTMLElement | null {
   if (!nmi || nmi.length < 2) return null;
   const names = nmi.map((_, i) => String(i));
-  return figure({
+  const matrix = figure({
     title: 'Agreement between restarts', file: 'agreement',
     caption: 'NMI of the labels of every two restarts: 1 where they are the same, 0 where they ' +
       'have nothing to do with each other.',
     draw: (width) => heat({
       label: 'NMI between restarts', rows: names.map((name) => `restart ${name}`), columns: names,
-      columnLabel: null, shade: (a, b) => nmi[a][b], room: 44,
+      columnLabel: null, shade: (a, b) => nmi[a][b],
       text: (a, b) => a === b ? '1' : measure(nmi[a][b]),
-    }, width) as SVGElement,
+    }, width),
   });
+  if (nmi.length > 8) matrix.classList.add('wide');
+  return matrix;
 }

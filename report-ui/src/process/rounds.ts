@@ -34,7 +34,7 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
     draw: (width) => chart('Share of labels changed by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
-      y: {label: 'changed', grid: true, percent: true, tickFormat: (v: number) => `${v}%`},
+      y: {label: 'changed', grid: true, percent: true, tickFormat: (v: number) => `${number(v)}%`},
       marks: lines(run, ({changed}) => changed / n, ({changed}) => `${count(changed)} changed`),
     }),
   });
@@ -96,7 +96,7 @@ export function sizesFigure({report: {run}}: Model): HTMLElement {
       marks: [
         Plot.rectY(layers, Plot.stackY({order: final ? order(final) : null}, {
           x1: ({round}: Layer) => round - 0.5, x2: ({round}: Layer) => round + 0.5,
-          y: 'size', z: 'cluster', insetTop: 0.5,
+          y: 'size', z: 'cluster', insetTop: 1, shapeRendering: 'crispEdges',
           fill: ({cluster}: Layer) => final ? clusterColour(final[cluster]) : 'var(--faint)',
           title: ({round, cluster, size}: Layer) =>
             `Round ${round}, ${name(cluster)}: ${count(size)} (${percent(size / n)})`,

@@ -12,9 +12,13 @@ export function objectiveScale(values: number[]): ScaleOptions {
   if (!oneSign || largest < span * least || largest === 0) return {type: 'linear', tickFormat: short};
   const top = Math.floor(Math.log10(largest));
   const sign = values.some((value) => value < 0) ? -1 : 1;
+  const constant = 10 ** (top - decades);
+  const ends = [...values, ...(least < constant ? [0] : [])];
+  const domain = [Math.min(...ends), Math.max(...ends)];
   const powers = Array.from({length: decades}, (_, i) => sign * 10 ** (top - i));
   return {
-    type: 'symlog', constant: 10 ** (top - decades), tickFormat: short, ticks: [0, ...powers],
+    type: 'symlog', constant, domain, tickFormat: short,
+    ticks: [0, ...powers].filter((tick) => tick >= domain[0] && tick <= domain[1]),
   };
 }
 
