@@ -112,8 +112,8 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
 
 function returns(policy: EvaluatedPolicy | undefined): string {
   if (!policy) return '–';
-  const digits = Math.abs(policy.mean_return) >= 100 ? count : number;
-  return `${digits(policy.mean_return)} ± ${digits(policy.deviation)}`;
+  const digits = Math.abs(policy.return) >= 100 ? count : number;
+  return `${digits(policy.return)} ± ${digits(policy.return_sd)}`;
 }
 
 function certainty(model: Model): HTMLElement {

@@ -57,6 +57,7 @@ interface Corner {
 function corners(view: MapView): Plot.Markish[] {
   if (!view.corners?.length) return [];
   const places: Corner[] = view.corners.map((corner, cluster) => ({...corner, cluster}));
+  const around = [...places].sort((a, b) => Math.atan2(a.x, a.y) - Math.atan2(b.x, b.y));
   const middle = places.reduce((total, corner) => total + corner.y, 0) / places.length;
   const label = (above: boolean) => Plot.text(
       places.filter((corner) => (corner.y >= middle) === above), {
@@ -64,7 +65,7 @@ function corners(view: MapView): Plot.Markish[] {
         fontWeight: 600, fill: 'var(--text)', stroke: 'var(--ground)', strokeWidth: 4,
       });
   return [
-    Plot.line([...places, places[0]], {x: 'x', y: 'y', stroke: 'var(--faint)', strokeWidth: 1}),
+    Plot.line([...around, around[0]], {x: 'x', y: 'y', stroke: 'var(--faint)', strokeWidth: 1}),
     Plot.dot(places, {
       x: 'x', y: 'y', r: 5, fill: (d: Corner) => clusterColour(d.cluster), stroke: 'var(--ground)',
     }),
