@@ -2,7 +2,8 @@
 import * as Plot from '@observablehq/plot';
 
 export function chart(label: string, options: Plot.PlotOptions): SVGElement | HTMLElement {
-  const element = Plot.plot({marginTop: 28, marginBottom: 42, ...options, style: {fontSize: '12px'}});
+  const margins = {marginTop: 28, marginBottom: 42};
+  const element = Plot.plot({...margins, ...options, style: {fontSize: '12px'}});
   element.setAttribute('role', 'img');
   element.setAttribute('aria-label', label);
   return element;

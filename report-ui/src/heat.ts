@@ -52,7 +52,7 @@ export function heat(heat: Heat, width: number): HTMLElement | SVGElement {
         title: (d: Cell) => `${rows[d.row]}, ${columns[d.column]}: ${heat.text(d.row, d.column)}`,
       }),
       ...(roomy ? [true, false].map((dark) => Plot.text(
-          cells.filter(({shade}) => shade > 0.55 === dark), {
+          cells.filter(({shade}) => shade > 0.65 === dark), {
             x: 'column', y: 'row', text: (d: Cell) => heat.text(d.row, d.column),
             fill: dark ? 'var(--ground)' : 'var(--text)', pointerEvents: 'none',
           })) : []),

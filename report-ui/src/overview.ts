@@ -14,8 +14,15 @@ import {
 export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
       h('p', {class: 'kicker'}, dataset(model)),
-      h('h1', {id: 'overview-title'}, model.report.conclusion),
+      headline(model.report.conclusion),
       h('div', {class: 'overview'}, policies(model), certainty(model)));
+}
+
+/// What is said after a semicolon is said more quietly.
+function headline(conclusion: string): HTMLElement {
+  const [main, ...rest] = conclusion.split('; ');
+  return h('h1', {id: 'overview-title'}, main, rest.length > 0 && '; ',
+      rest.length > 0 && h('span', {class: 'rest'}, rest.join('; ')));
 }
 
 function dataset(model: Model): string {
@@ -38,8 +45,10 @@ function policies(model: Model): HTMLElement {
   ];
   return h('div', {},
       h('h2', {class: 'quiet'}, 'The policies'),
-      h('div', {class: 'scroll policies', tabindex: 0, role: 'group', 'aria-label': 'The policies'},
-          h('table', {},
+      h('div', {
+        class: model.k > 7 ? 'scroll policies many' : 'scroll policies', tabindex: 0,
+        role: 'group', 'aria-label': 'The policies',
+      }, h('table', {},
               h('thead', {}, h('tr', {}, ...titles)),
               h('tbody', {}, ...policyRows(model, means)))),
       evaluation && h('p', {class: 'note'}, acting(evaluation)),
@@ -102,8 +111,8 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
             })),
         h('td', {class: 'share'}, count(size), ' ',
             h('span', {class: 'muted'}, percent(size / Math.max(1, model.n)))),
-        truth && h('td', {},
-            most ? model.truthName(most.label) : '–', ' ',
+        truth && h('td', {class: 'maker', title: most ? model.truthName(most.label) : ''},
+            h('span', {}, most ? model.truthName(most.label) : '–'),
             most && h('span', {class: 'muted'}, percent(most.share))),
         means && h('td', {class: 'number'}, number(means[cluster])),
         model.report.evaluation && h('td', {class: 'number'}, returns(evaluated)));
@@ -111,7 +120,7 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
 }
 
 function returns(policy: EvaluatedPolicy | undefined): string {
-  if (!policy) return '–';
+  if (!isKnown(policy?.return)) return '–';
   const digits = Math.abs(policy.return) >= 100 ? count : number;
   return `${digits(policy.return)} ± ${digits(policy.return_sd)}`;
 }

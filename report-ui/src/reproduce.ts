@@ -45,14 +45,16 @@ async function copied(text: string): Promise<boolean> {
 function facts({report: {run}}: Model): HTMLElement {
   const rows: [string, unknown][] = [
     ['Kindred', run.version], ['Seed', run.options.seed], ['Started', started(run.started)],
-    ['Machine', machine(run.machine ?? {})], ['Data', run.dataset.path], ['Format', run.dataset.format],
+    ['Machine', machine(run.machine ?? {})], ['Data', run.dataset.path],
+    ['Format', run.dataset.format],
   ];
   return h('dl', {class: 'facts'}, ...rows.filter(([, value]) => value != null && value !== '')
     .flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, show(value))]));
 }
 
 /// "cpu, 2 threads, 247 MB"
-function machine({device, threads, peak_rss_mb: memory, ...others}: Record<string, unknown>): string {
+function machine(facts: Record<string, unknown>): string {
+  const {device, threads, peak_rss_mb: memory, ...others} = facts;
   return [
     device, threads != null && counted(Number(threads), 'thread'),
     memory != null && `${count(Number(memory))} MB`,

@@ -79,6 +79,7 @@ function truthSection(comparison: Comparison): HTMLElement {
 
 function optionsSection(comparison: Comparison): HTMLElement {
   return section('options', 'Options',
-      h('p', {class: 'lead'}, 'Those that differ come first, then those only some of the methods have.'),
+      h('p', {class: 'lead'},
+          'Those that differ come first, then those only some of the methods have.'),
       optionsTable(comparison.runs));
 }

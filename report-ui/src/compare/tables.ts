@@ -2,12 +2,10 @@
 import {bullet} from '../bullet';
 import {h} from '../dom';
 import {count, duration, measure, number} from '../format';
-import type {Comparison} from '../record';
-import {
-  agreement, fileName, howMany, isKnown, methodName, seconds,
-} from '../wording';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
+import type {Comparison} from '../record';
+import {agreement, fileName, howMany, isKnown, methodName, seconds} from '../wording';
 
 type Run = Comparison['runs'][number];
 type Content = Node | string;
@@ -45,11 +43,12 @@ export function runsTable(runs: Run[]): HTMLElement {
 
 function sizes(values: number[]): HTMLElement {
   const total = Math.max(1, values.reduce((a, b) => a + b, 0));
+  const part = (size: number, cluster: number) => h('span', {
+    style: `width: ${100 * size / total}%; background: ${clusterColour(cluster)}`,
+    title: `${clusterName(cluster)}: ${count(size)}`,
+  });
   return h('div', {},
-      h('div', {class: 'stacked', 'aria-hidden': 'true'}, ...values.map((size, cluster) => h('span', {
-        style: `width: ${100 * size / total}%; background: ${clusterColour(cluster)}`,
-        title: `${clusterName(cluster)}: ${count(size)}`,
-      }))),
+      h('div', {class: 'stacked', 'aria-hidden': 'true'}, ...values.map(part)),
       h('span', {class: 'muted'}, values.map(count).join(' · ')));
 }
 
@@ -62,7 +61,8 @@ function match({result: {nmi, ceiling}}: Run['run']): Content {
 }
 
 function returns({evaluation}: Run): string {
-  return evaluation ? evaluation.clusters.map((policy) => count(policy.return)).join(' · ') : '–';
+  if (!evaluation) return '–';
+  return evaluation.clusters.map((policy) => count(policy.return)).join(' · ');
 }
 
 export function truthTable(runs: Run[]): HTMLElement {

@@ -72,7 +72,8 @@ export function regionDetails(model: Model, episodes: number[]): HTMLElement {
 
 /// "zigzag-1 1,204, balanced 3"
 function mixture(model: Model, row: number[]): string {
-  const parts = row.map((n, truth) => ({n, truth})).filter(({n}) => n > 0).sort((a, b) => b.n - a.n);
+  const parts = row.map((n, truth) => ({n, truth})).filter(({n}) => n > 0);
+  parts.sort((a, b) => b.n - a.n);
   const shown = parts.slice(0, 3).map(({n, truth}) => `${model.truthName(truth)} ${count(n)}`);
   const rest = sum(parts.slice(3).map(({n}) => n));
   return [...shown, ...(rest ? [`others ${count(rest)}`] : [])].join(', ');

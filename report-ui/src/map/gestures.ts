@@ -59,8 +59,9 @@ function pointer(plot: MapPlot, hands: Hands): void {
   });
   canvas.addEventListener('pointermove', (event) => {
     if (!drag) return hands.hover(plot.at(event.offsetX, event.offsetY));
-    drag.moved ||= Math.hypot(event.offsetX - drag.from[0], event.offsetY - drag.from[1]) > clickReach;
-    if (drag.moved) dragged(plot, drag, event.offsetX, event.offsetY, hands);
+    const {offsetX, offsetY} = event, [x, y] = drag.from;
+    drag.moved ||= Math.hypot(offsetX - x, offsetY - y) > clickReach;
+    if (drag.moved) dragged(plot, drag, offsetX, offsetY, hands);
   });
   canvas.addEventListener('pointerup', (event) => {
     if (drag && !drag.moved) hands.pick(plot.at(event.offsetX, event.offsetY));

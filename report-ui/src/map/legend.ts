@@ -13,14 +13,17 @@ export function colourLegend(
   for (let episode = 0; episode < model.n; ++episode) ++sizes[colouring.kind(episode)];
   const colours = colouring.colours();
   const isTruth = colouring.name === 'true policy';
+  const entry = (name: string, kind: number) => h('li', {'data-no-export': off.has(kind)},
+      h('button', {
+        class: 'plain', type: 'button', 'aria-pressed': String(!off.has(kind)),
+        'data-kind': kind, title: 'Hide or show', click: () => toggle(kind),
+      },
+      shapeIcon(isTruth ? kind : 0, colours[kind]),
+      h('span', {class: 'legend-name'}, name),
+      h('span', {class: 'muted'}, count(sizes[kind]))));
   return h('div', {class: 'legend'},
       h('h3', {}, `Colour: ${colouring.name}`),
-      h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && h('li', {'data-no-export': off.has(kind)},
-          h('button', {
-            class: 'plain', type: 'button', 'aria-pressed': String(!off.has(kind)),
-            title: 'Hide or show', click: () => toggle(kind),
-          }, shapeIcon(isTruth ? kind : 0, colours[kind]), h('span', {class: 'legend-name'}, name),
-          h('span', {class: 'muted'}, count(sizes[kind])))))));
+      h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && entry(name, kind))));
 }
 
 export function shapeLegend(model: Model): HTMLElement | null {

@@ -36,7 +36,8 @@ class EpisodeMap {
   private readonly key = h('div', {class: 'map-key'}, this.legend);
   private readonly episode = h('div', {class: 'map-episode'});
   private readonly chosen = h('div', {class: 'map-region'});
-  private readonly tooltip = h('div', {class: 'tooltip', 'aria-hidden': 'true', 'data-no-export': ''});
+  private readonly tooltip = h('div',
+      {class: 'tooltip', 'aria-hidden': 'true', 'data-no-export': ''});
   private readonly ring = h('div', {class: 'ring', 'data-no-export': ''});
   private readonly voice = h('p', {class: 'visually-hidden', 'aria-live': 'polite'});
   private readonly off = new Set<number>();
@@ -204,7 +205,8 @@ class EpisodeMap {
     this.legend.replaceChildren(colourLegend(model, this.colouring, this.off, (kind) => {
       if (!this.off.delete(kind)) this.off.add(kind);
       this.refresh();
-      this.legend.querySelectorAll('button')[kind]?.focus();
+      const button = this.legend.querySelector<HTMLElement>(`[data-kind="${kind}"]`);
+      button?.focus({preventScroll: true});
     }));
     this.episode.replaceChildren(
         ...(selected === null ? [] : [episodeDetails(model, selected)]));
@@ -233,7 +235,8 @@ class EpisodeMap {
   }
 
   private step(dx: number, dy: number): void {
-    const next = this.stepped < 0 ? this.plot.nearMiddle() : this.plot.towards(this.stepped, dx, dy);
+    const {plot, stepped} = this;
+    const next = stepped < 0 ? plot.nearMiddle() : plot.towards(stepped, dx, dy);
     if (next < 0) return;
     this.stepped = next;
     this.plot.reveal(next);

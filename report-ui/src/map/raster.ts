@@ -51,14 +51,15 @@ export class Raster {
     const pixels = new Uint32Array(this.image.data.buffer);
     pixels.fill(packed(paint.ground));
     const colours = paint.colours.map(packed);
-    const offsets = this.sprites.map((sprite) => sprite.dy.map((dy, i) => dy * width + sprite.dx[i]));
+    const offsets = this.sprites.map(({dx, dy}) => dy.map((down, i) => down * width + dx[i]));
     const {x, y} = points, {style, shape} = paint, {ratio} = this;
     const kx = viewport.scaleX * ratio, ky = -viewport.scaleY * ratio;
     const ox = viewport.screenX(0) * ratio + reach, oy = viewport.screenY(0) * ratio + reach;
     for (let slot = 0; slot < limit; ++slot) {
       if (style[slot] === hidden) continue;
       const column = Math.round(x[slot] * kx + ox), row = Math.round(y[slot] * ky + oy);
-      if (column < reach || row < reach || column >= width - reach || row >= height - reach) continue;
+      if (column < reach || column >= width - reach) continue;
+      if (row < reach || row >= height - reach) continue;
       const kind = shape ? shape[slot] : 0;
       stamp(pixels, row * width + column, offsets[kind], this.sprites[kind].alpha,
           colours[style[slot]]);

@@ -4,7 +4,8 @@ import type {Points} from './points';
 export type Outline = [number, number][];
 
 /// Slots inside, by the even-odd rule; values as in points.
-export function inside(points: Points, outline: Outline, visible: (slot: number) => boolean): number[] {
+export function inside(
+    points: Points, outline: Outline, visible: (slot: number) => boolean): number[] {
   const xs = outline.map(([x]) => x), ys = outline.map(([, y]) => y);
   const left = Math.min(...xs), right = Math.max(...xs);
   const bottom = Math.min(...ys), top = Math.max(...ys);

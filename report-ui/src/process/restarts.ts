@@ -54,10 +54,12 @@ export function mergesFigure({report: {run}}: Model): HTMLElement | null {
   const values = steps.map(({objective}) => objective);
   return figure({
     title: 'Merging', file: 'merging',
-    caption: 'Objective of the best restart after each merge, with the kept policy as it was, and ' +
-      `after the last fit. A small loss means two clusters were the same policy.${scaleNote(values)}`,
+    caption: 'Objective of the best restart after each merge, with the kept policy as it was, ' +
+      'and after the last fit. A small loss means two clusters were the same policy.' +
+      scaleNote(values),
     draw: (width) => chart('Objective after each merge', {
-      width, height: 220, marginLeft: 56, marginRight: 24, marginTop: 32, insetTop: 20, insetBottom: 12,
+      width, height: 220, marginLeft: 56, marginRight: 24, marginTop: 32,
+      insetTop: 20, insetBottom: 12,
       x: {
         domain: steps.map(({i}) => i), type: 'point', label: null, tickSize: 0,
         tickFormat: (i: number) => steps[i].name, tickRotate: steps.length > 7 ? -40 : 0,
