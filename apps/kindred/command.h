@@ -88,6 +88,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
 void add_assign(CLI::App& app);
 void add_score(CLI::App& app);
 void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
+void add_export(CLI::App& app);
 void add_render(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_envs(CLI::App& app);
