@@ -39,14 +39,16 @@ class Exported:
         cls.addClassCleanup(cls.temporary.cleanup)
         home = pathlib.Path(cls.temporary.name)
         run(PROGRAM, "generate", *cls.generate, "--seed", "1", "-o", home / "data.h5")
-        run(PROGRAM, "cluster", home / "data.h5", "-k", "2", "--restarts", "1",
-            *cls.cluster, "-o", home / "run")
+        run(PROGRAM, "cluster", home / "data.h5", "-k", "4", "--restarts", "1", "--hidden", "16",
+            "--max-steps", "200", "--max-rounds", "3", *cls.cluster, "-o", home / "run")
         cls.folder = home / "policies"
         run(PROGRAM, "export", home / "run", "-o", cls.folder)
         cls.about = json.loads((cls.folder / "policies.json").read_text())
         cls.check = dict(np.load(cls.folder / "check.npz", allow_pickle=False))
         cls.rows = torch.from_numpy(cls.check["observations"])
-        cls.policies = [torch.jit.load(str(cls.folder / f"policy_{c}.pt")) for c in range(2)]
+        files = [policy["torchscript"] for policy in cls.about["policies"]]
+        assert len(files) > 1, "one policy cannot be mistaken for another"
+        cls.policies = [torch.jit.load(str(cls.folder / file)) for file in files]
 
     def example(self, *arguments, code=0):
         return run(sys.executable, self.folder / "example.py", *arguments, code=code)
@@ -90,7 +92,7 @@ class Exported:
     def test_example_acts(self):
         for arguments in ([], ["--numpy", "--policy", "1"]):
             self.assertIn("most likely actions", self.example(*arguments))
-        self.assertIn("there are 0 to 1", self.example("--policy", "2", code=1))
+        self.assertIn("there is no policy 9", self.example("--policy", "9", code=1))
         self.assertIn("gymnasium", self.example("--numpy", "--env", "Nowhere-v0", code=1))
 
 
@@ -116,7 +118,7 @@ class ExportedDiscrete(Exported):
 
 class Networks(ExportedDiscrete, unittest.TestCase):
     generate = ("diagonal", "--per-expert", "30")
-    cluster = ("--policy", "mlp", "--hidden", "16", "--max-steps", "50", "--max-rounds", "1")
+    cluster = ("--policy", "mlp")
 
 
 class Tables(ExportedDiscrete, unittest.TestCase):
@@ -130,7 +132,7 @@ class Tables(ExportedDiscrete, unittest.TestCase):
 
 class Continuous(Exported, unittest.TestCase):
     generate = ("path-following", "--per-expert", "20")
-    cluster = ("--hidden", "16", "--max-steps", "200", "--max-rounds", "1")
+    cluster = ()
 
     def test_computes_the_same(self):
         for c, policy in enumerate(self.policies):
