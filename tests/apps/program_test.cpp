@@ -488,7 +488,7 @@ TEST_F(Evaluated, PoliciesAreExported) {
   expect_bad_input({"export", "run", "-o", "own"}, "holds files already");
   expect_bad_input({"export", "run", "--policies", "evaluated", "-o", "new"}, "not evaluated yet");
 
-  cluster({"--method", "return-kmeans"});
+  ASSERT_EQ(run({"cluster", "d.h5", "--method", "return-kmeans", "-o", "run"}).code, 0);
   expect_bad_input({"export", "run", "-o", "new"}, "let 'kindred evaluate' clone one");
   ASSERT_EQ(run(evaluate({})).code, 0);
   fs::remove(folder_ / "d.h5");

@@ -22,6 +22,40 @@ except ImportError as error:
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 
+# As much of gymnasium as example.py asks for: seven steps, each with half a point.
+GYMNASIUM = """
+import types
+import numpy as np
+
+class error:
+    class Error(Exception):
+        pass
+
+class Space:
+    low, high = -0.01, 0.01
+
+class Seven:
+    observation_space = types.SimpleNamespace(shape=(SIZE,))
+    action_space = Space()
+
+    def reset(self):
+        self.steps = 0
+        return np.zeros(SIZE), {}
+
+    def step(self, action):
+        if hasattr(Space, "n"):
+            assert type(action) is int and 0 <= action < Space.n
+        else:
+            assert (np.abs(action) <= Space.high).all() and action.ndim == 1
+        self.steps += 1
+        return np.ones(SIZE), 0.5, self.steps == 7, False, {}
+
+def make(name):
+    if name != "Seven-v0":
+        raise error.Error("no such environment")
+    return Seven()
+"""
+
 
 def run(*command, code=0):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
@@ -88,12 +122,25 @@ class Exported:
         (other / "policy_1.npz").write_bytes((other / "policy_0.npz").read_bytes())
         said = run(sys.executable, other / "example.py", "--check", "--numpy", code=1)
         self.assertIn("NOT the same", said)
+        (other / "check.npz").unlink()
+        said = run(sys.executable, other / "example.py", "--check", "--numpy", code=1)
+        self.assertIn("there is no check.npz", said)
 
     def test_example_acts(self):
         for arguments in ([], ["--numpy", "--policy", "1"]):
             self.assertIn("most likely actions", self.example(*arguments))
         self.assertIn("there is no policy 9", self.example("--policy", "9", code=1))
-        self.assertIn("gymnasium", self.example("--numpy", "--env", "Nowhere-v0", code=1))
+
+    def test_example_runs_episodes(self):
+        gymnasium = GYMNASIUM.replace("SIZE", str(self.about["obs_dim"]))
+        if self.about["discrete"]:
+            gymnasium = gymnasium.replace("low, high = -0.01, 0.01", "n = 5")
+        (self.folder / "gymnasium.py").write_text(gymnasium)  # found first, being beside the script
+        self.addCleanup((self.folder / "gymnasium.py").unlink)
+        said = self.example("--numpy", "--env", "Seven-v0", "--episodes", "2", "--sample")
+        self.assertEqual(said, 2 * "policy 0 in Seven-v0: return 3.5 in 7 steps\n")
+        self.assertIn("cannot make 'Nowhere-v0': no such", self.example(
+            "--numpy", "--env", "Nowhere-v0", code=1))
 
 
 class ExportedDiscrete(Exported):
