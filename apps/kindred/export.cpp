@@ -26,8 +26,8 @@ struct ExportCommand {
 
   OptionTable describe() {
     return {choice("policies", source, {"centres", "evaluated"},
-                   "The run's own centres, those that made the labels; or those that 'kindred "
-                   "evaluate' trained on, or cloned, and let act."),
+                   "The run's own centres, by which it labelled; or the policies that 'kindred "
+                   "evaluate' let act: trained on, or cloned, they usually act better."),
             text("data", data, "The dataset the run was made from, where it was moved."),
             flag("check", check, "Write check.npz, by which anybody can verify the files.")};
   }
@@ -81,7 +81,7 @@ struct ExportCommand {
 
 void add_export(CLI::App& app) {
   auto* command =
-      app.add_subcommand("export", "Write a run's policies as files for Python (torch, numpy)");
+      app.add_subcommand("export", "Write a run's policies for Python: torch and numpy");
   command->footer(
       "Examples:\n"
       "  kindred export hopper-run -o policies\n"

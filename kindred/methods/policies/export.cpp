@@ -29,10 +29,11 @@ fs::path plain_path(const fs::path& folder) {
 }
 
 void require_free(const fs::path& folder) {
-  std::error_code error;
-  if (fs::exists(folder) && !fs::is_directory(folder))
+  std::error_code error;  // where the system does not tell, writing will
+  if (!fs::exists(folder, error)) return;
+  if (!fs::is_directory(folder, error))
     throw InvalidArgument("'{}' is a file; name a folder for the policies", folder.string());
-  if (fs::exists(folder) && !fs::is_empty(folder, error))
+  if (!fs::is_empty(folder, error))
     throw InvalidArgument("'{}' holds files already; name a new folder for the policies",
                           folder.string());
 }
