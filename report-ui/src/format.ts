@@ -39,7 +39,7 @@ export function short(value: Value): string {
 export function measure(value: Value): string {
   if (!finite(value)) return dash;
   if (value < 1 && value > 0.9995) return '>0.999';
-  return minus(value.toFixed(3));
+  return minus(value.toFixed(3).replace(/^-(0\.0+)$/, '$1'));
 }
 
 /// 0.1234 as 12.3%

@@ -14,8 +14,15 @@ import {
 export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
       h('p', {class: 'kicker'}, dataset(model)),
-      h('h1', {id: 'overview-title'}, model.report.conclusion),
+      headline(model.report.conclusion),
       h('div', {class: 'overview'}, policies(model), certainty(model)));
+}
+
+/// What is said after a semicolon is said more quietly.
+function headline(conclusion: string): HTMLElement {
+  const [main, ...rest] = conclusion.split('; ');
+  return h('h1', {id: 'overview-title'}, main, rest.length > 0 && '; ',
+      rest.length > 0 && h('span', {class: 'rest'}, rest.join('; ')));
 }
 
 function dataset(model: Model): string {
@@ -113,9 +120,9 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
 }
 
 function returns(policy: EvaluatedPolicy | undefined): string {
-  if (!policy) return '–';
-  const digits = Math.abs(policy.mean_return) >= 100 ? count : number;
-  return `${digits(policy.mean_return)} ± ${digits(policy.deviation)}`;
+  if (!isKnown(policy?.return)) return '–';
+  const digits = Math.abs(policy.return) >= 100 ? count : number;
+  return `${digits(policy.return)} ± ${digits(policy.return_sd)}`;
 }
 
 function certainty(model: Model): HTMLElement {

@@ -57,14 +57,17 @@ interface Corner {
 function corners(view: MapView): Plot.Markish[] {
   if (!view.corners?.length) return [];
   const places: Corner[] = view.corners.map((corner, cluster) => ({...corner, cluster}));
-  const middle = places.reduce((total, corner) => total + corner.y, 0) / places.length;
+  const mean = (values: number[]) => values.reduce((a, b) => a + b) / values.length;
+  const centre = mean(places.map(({x}) => x)), middle = mean(places.map(({y}) => y));
+  const angle = ({x, y}: Corner) => Math.atan2(y - middle, x - centre);
+  const around = [...places].sort((a, b) => angle(a) - angle(b));
   const label = (above: boolean) => Plot.text(
       places.filter((corner) => (corner.y >= middle) === above), {
         x: 'x', y: 'y', dy: above ? -12 : 12, text: (d: Corner) => clusterName(d.cluster),
         fontWeight: 600, fill: 'var(--text)', stroke: 'var(--ground)', strokeWidth: 4,
       });
   return [
-    Plot.line([...places, places[0]], {x: 'x', y: 'y', stroke: 'var(--faint)', strokeWidth: 1}),
+    Plot.line([...around, around[0]], {x: 'x', y: 'y', stroke: 'var(--faint)', strokeWidth: 1}),
     Plot.dot(places, {
       x: 'x', y: 'y', r: 5, fill: (d: Corner) => clusterColour(d.cluster), stroke: 'var(--ground)',
     }),

@@ -144,7 +144,7 @@ export class MapPlot {
     const {x, y} = this.points.view;
     const square = x.label === null && y.label === null;
     const margin = square
-      ? {left: 44, right: 44, top: 32, bottom: 32}
+      ? {left: 12, right: 12, top: 12, bottom: 12}
       : {left: 56, right: 20, top: 28, bottom: 44};
     return new Viewport(this.size, margin, square);
   }

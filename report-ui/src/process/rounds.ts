@@ -1,6 +1,7 @@
 // The run round by round: objective, label changes, and sizes of clusters.
 import * as Plot from '@observablehq/plot';
 import {chart} from '../chart';
+import {sum} from '../contingency';
 import {figure} from '../figure';
 import {count, number, percent, short} from '../format';
 import {clusterName, type Model} from '../model';
@@ -15,7 +16,7 @@ export function objectiveFigure({report: {run}}: Model): HTMLElement {
   const merged = run.restarts.some(({merges}) => merges.length > 0);
   return figure({
     title: 'Objective by round', file: 'objective',
-    caption: `One line per restart; higher is better. ${bestLine(run)}` +
+    caption: `Higher is better. ${bestLine(run)}` +
       (merged ? ' It falls where clusters are merged.' : '') + scaleNote(values),
     draw: (width) => chart('Objective by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
@@ -34,14 +35,15 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
     draw: (width) => chart('Share of labels changed by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
-      y: {label: 'changed', grid: true, percent: true, tickFormat: (v: number) => `${number(v)}%`},
+      y: {label: 'changed', grid: true, zero: true, percent: true, tickFormat: (v: number) => `${number(v)}%`},
       marks: lines(run, ({changed}) => changed / n, ({changed}) => `${count(changed)} changed`),
     }),
   });
 }
 
 const bestLine = (run: RunRecord) =>
-  run.restarts.length > 1 ? `The dark line is the best, restart ${run.result.best_restart}.` : '';
+  run.restarts.length > 1
+    ? `One line per restart; the dark one is the best, restart ${run.result.best_restart}.` : '';
 
 /// Whole rounds only.
 function roundTicks(run: RunRecord): number {
@@ -86,9 +88,9 @@ export function sizesFigure({report: {run}}: Model): HTMLElement {
   return figure({
     title: 'Sizes of clusters by round', file: 'sizes',
     caption: final
-      ? 'The best restart. Colours are the policies clusters became; those of one colour were ' +
-        'merged in the end.'
-      : 'The best restart; clusters in the order of their numbers before merging.',
+      ? 'The best restart. Colours are the policies the clusters became' +
+        (final.length > run.result.k ? '; those of one colour were merged or emptied.' : '.')
+      : 'The best restart; clusters in the order of their numbers then.',
     draw: (width) => chart('Sizes of clusters by round', {
       width, height: 260, marginLeft: 56, marginRight: final ? 64 : 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
@@ -125,5 +127,8 @@ function finalPolicies(run: RunRecord): number[] | null {
   }
   const left = [...new Set(into.filter((_, cluster) => sizes[cluster] > 0))].sort((a, b) => a - b);
   if (left.length !== run.result.k) return null;
-  return into.map((cluster) => Math.max(0, left.indexOf(cluster)));
+  const final = into.map((cluster) => Math.max(0, left.indexOf(cluster)));
+  const totals = left.map((_, policy) => sum(sizes.filter((_, i) => final[i] === policy)));
+  const moved = sum(totals.map((total, policy) => Math.abs(total - run.result.sizes[policy])));
+  return moved < run.dataset.episodes / 5 ? final : null;
 }

@@ -1,6 +1,6 @@
 // Objectives on one axis, also where they span many orders of magnitude.
 import type {ScaleOptions} from '@observablehq/plot';
-import {short} from '../format';
+import {number, short} from '../format';
 
 const span = 1000;
 const decades = 6;
@@ -10,7 +10,7 @@ export function objectiveScale(values: number[]): ScaleOptions {
   const largest = Math.max(...sizes, 0), least = Math.min(...sizes);
   const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
   if (!oneSign || largest < span * least || largest === 0) {
-    return {type: 'linear', tickFormat: short};
+    return {type: 'linear', tickFormat: near(values) ? number : short};
   }
   const top = Math.floor(Math.log10(largest));
   const sign = values.some((value) => value < 0) ? -1 : 1;
@@ -22,6 +22,12 @@ export function objectiveScale(values: number[]): ScaleOptions {
     type: 'symlog', constant, domain, tickFormat: short,
     ticks: [0, ...powers].filter((tick) => tick >= domain[0] && tick <= domain[1]),
   };
+}
+
+/// Whether ticks differ only in digits that short numbers leave out.
+function near(values: number[]): boolean {
+  const low = Math.min(...values), high = Math.max(...values);
+  return high - low < 0.05 * Math.max(Math.abs(low), Math.abs(high));
 }
 
 /// Said beside such axes.
