@@ -57,7 +57,7 @@ function routes(model: Model, path: PathBehaviour, all: Members[]): HTMLElement 
         plot: (each: number) => one(
             each, [members.cluster], `Routes of ${clusterName(members.cluster)}`),
       })),
-    ], 200),
+    ], Math.min(200, (width - 24) / 2)),
   });
 }
 

@@ -114,7 +114,7 @@ function bend(route: Point[]): string {
 function force(path: PathBehaviour, cluster: number): string {
   const found = bins(path, cluster);
   const mean = found.reduce((sum, bin) => sum + bin.share * size(bin.action), 0);
-  return `its mean action has size ${number(Number(mean.toPrecision(2)))}`;
+  return `its actions, averaged by place, have size ${number(Number(mean.toPrecision(2)))}`;
 }
 
 export function place([x, y]: number[]): string {
