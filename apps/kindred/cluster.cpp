@@ -157,10 +157,14 @@ struct ClusterCommand {
 
   static std::string agreement_sentence(const Json& agreement, std::size_t restarts) {
     const std::string verdict = agreement["verdict"];
-    const auto good = agreement["good_restarts"].dump();
+    const auto good = agreement["good_restarts"].get<std::int64_t>();
     if (verdict == "single") return "1; more restarts would show whether the answer is unique";
     if (verdict == "unstable")
-      return fmt::format("{}; only one came near the best J: try more restarts", restarts);
+      return fmt::format("{}; no other came near the best J, and few agree: try more", restarts);
+    if (verdict == "unique" && good == 1)
+      return fmt::format("{}; {} of them give these labels (least NMI between two {:.3f})",
+                         restarts, agreement["same_restarts"].get<std::int64_t>(),
+                         agreement["least_nmi"].get<double>());
     if (verdict == "unique")
       return fmt::format("{}; the {} best agree (least NMI between two {:.3f})", restarts, good,
                          agreement["least_nmi"].get<double>());

@@ -168,13 +168,6 @@ void emit(const Common& common, const Json& json) {
   std::fflush(stdout);
 }
 
-std::string grouped(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > (number < 0 ? 1 : 0); i -= 3)
-    text.insert(static_cast<std::size_t>(i), 1, ',');
-  return text;
-}
-
 std::string rounded(const std::optional<double>& number) {
   return number ? fmt::format("{:.4g}", *number) : "-";
 }

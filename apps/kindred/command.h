@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kindred/core/options.h"
+#include "kindred/core/words.h"
 
 namespace kindred::app {
 
@@ -67,8 +68,6 @@ void say(const std::string& line);
 /// The last line of standard output, when --json was given.
 void emit(const Common& common, const Json& json);
 
-/// "12,345"
-std::string grouped(std::int64_t number);
 /// Rounded for people: 4 significant digits; "-" when there is none.
 std::string rounded(const std::optional<double>& number);
 
@@ -89,6 +88,8 @@ void add_assign(CLI::App& app);
 void add_score(CLI::App& app);
 void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
 void add_render(CLI::App& app);
+void add_report(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_envs(CLI::App& app);
 

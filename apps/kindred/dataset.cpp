@@ -15,6 +15,11 @@ namespace {
 
 constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
 
+void adopt_options(const std::string& config, const OptionTable& table) {
+  for (const auto& [name, value] : read_config(config))
+    if (const auto* option = find_option(table, name)) set_from_text(*option, value);
+}
+
 }  // namespace
 
 OptionTable DatasetOptions::describe_reading() { return read.describe(); }
@@ -39,11 +44,14 @@ OptionTable DatasetOptions::describe_truth() {
 }
 
 void DatasetOptions::adopt(const std::string& config) {
-  const auto reading = describe_reading();
-  const auto selection = describe_selection();
-  for (const auto& [name, value] : read_config(config))
-    for (const auto* table : {&reading, &selection})
-      if (const auto* option = find_option(*table, name)) set_from_text(*option, value);
+  auto table = describe_reading();
+  for (auto& option : describe_selection()) table.push_back(std::move(option));
+  adopt_options(config, table);
+}
+
+void DatasetOptions::adopt_truth(const std::string& config) {
+  adopt_options(config, describe_truth());
+  if (!truth.empty() && !fs::exists(truth)) truth.clear();
 }
 
 Trajectories DatasetOptions::load() const {
@@ -64,7 +72,10 @@ Trajectories DatasetOptions::load() const {
 Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
                               const std::string& moved_to) {
   DatasetOptions dataset;
-  if (fs::exists(folder.config())) dataset.adopt(folder.config().string());
+  if (fs::exists(folder.config())) {
+    dataset.adopt(folder.config().string());
+    dataset.adopt_truth(folder.config().string());
+  }
   dataset.data = moved_to.empty() ? record.dataset.at("path").get<std::string>() : moved_to;
   if (moved_to.empty() && !fs::exists(dataset.data))
     throw InvalidArgument("the run's dataset '{}' is not there; name it with --data", dataset.data);

@@ -36,13 +36,15 @@ struct DatasetOptions {
 
   /// Takes over how a run read and selected its data, from its config file.
   void adopt(const std::string& config);
+  /// Takes over where a run's true labels came from, unless that file is gone.
+  void adopt_truth(const std::string& config);
 
   /// Reads, selects and labels. Throws as the data room does.
   Trajectories load() const;
 };
 
-/// The dataset of a run, read and selected as the run did; `moved_to` names its file where that is no
-/// longer where the run found it, and may be empty.
+/// The dataset of a run, read, selected and labelled as the run did; `moved_to` names its file
+/// where that is no longer where the run found it, and may be empty.
 Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
                               const std::string& moved_to);
 

@@ -33,6 +33,8 @@ int run(const std::vector<std::string>& arguments) {
   add_assign(app);
   add_score(app);
   add_evaluate(app, arguments);
+  add_report(app);
+  add_compare(app);
   add_render(app);
   add_methods(app);
   add_envs(app);

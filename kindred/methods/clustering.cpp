@@ -8,6 +8,11 @@
 #include "kindred/metrics/clustering_scores.h"
 
 namespace kindred {
+namespace {
+
+constexpr double kSameLabels = 0.9;  // NMI from which two labellings are called the same
+
+}  // namespace
 
 std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data) {
   if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
@@ -68,34 +73,41 @@ std::vector<double> margins(const Matrix& scores) {
 }
 
 Agreement restart_agreement(const Clustering& clustering, double tolerance) {
-  Agreement result;
-  if (clustering.restarts.size() < 2) return {.verdict = "single", .good = 1};
+  const auto& restarts = clustering.restarts;
+  if (restarts.size() < 2) return {.verdict = "single", .good = 1, .same = 1};
   // Near means near on the way from where the restarts began to the best: deterministic policies
   // have objectives close to 0, where a share of the objective itself means nothing.
   double begin = clustering.objective - std::abs(clustering.objective);
   for (const auto& entry : clustering.trace) begin = std::min(begin, entry.objective);
   if (!std::isfinite(begin)) begin = clustering.objective;
-  std::vector<const RestartSummary*> good;
-  for (const auto& restart : clustering.restarts)
+  const auto& best = restarts.at(static_cast<std::size_t>(clustering.best_restart));
+
+  std::vector<const RestartSummary*> good, same;
+  for (const auto& restart : restarts) {
     if (restart.objective >= clustering.objective - tolerance * (clustering.objective - begin))
       good.push_back(&restart);
+    if (normalized_mutual_information(restart.labels, best.labels) >= kSameLabels)
+      same.push_back(&restart);
+  }
+  Agreement result;
   result.good = static_cast<std::int64_t>(good.size());
+  result.same = static_cast<std::int64_t>(same.size());
 
   double sum = 0.0;
   std::int64_t pairs = 0;
-  for (std::size_t i = 0; i < good.size(); ++i)
+  const auto& compared = good.size() > 1 ? good : same;
+  for (std::size_t i = 0; i < compared.size(); ++i)
     for (std::size_t j = 0; j < i; ++j, ++pairs) {
-      const double nmi = normalized_mutual_information(good[i]->labels, good[j]->labels);
+      const double nmi = normalized_mutual_information(compared[i]->labels, compared[j]->labels);
       sum += nmi;
       result.least_nmi = std::min(result.least_nmi, nmi);
     }
   if (pairs > 0) result.mean_nmi = sum / static_cast<double>(pairs);
 
-  // One good restart among several says that the objective is hard to reach, not that it is unique.
-  if (result.good < 2)
-    result.verdict = "unstable";
+  if (good.size() > 1)
+    result.verdict = result.least_nmi >= kSameLabels ? "unique" : "several";
   else
-    result.verdict = result.least_nmi >= 0.9 ? "unique" : "several";
+    result.verdict = 2 * same.size() > restarts.size() ? "unique" : "unstable";
   return result;
 }
 

@@ -119,12 +119,14 @@ std::vector<double> margins(const Matrix& scores);
 struct Agreement {
   std::string verdict;     ///< "unique", "several" or "unstable"; "single" with one restart.
   std::int64_t good = 0;   ///< Restarts whose objective is near the best.
-  double mean_nmi = 1.0;   ///< Over pairs of good restarts.
-  double least_nmi = 1.0;  ///< Of any pair of good restarts.
+  std::int64_t same = 0;   ///< Restarts with the labels of the best (NMI at least 0.9).
+  double mean_nmi = 1.0;   ///< Over pairs of good restarts; with one, of pairs of the same.
+  double least_nmi = 1.0;  ///< Of any such pair.
 };
 
 /// A restart is good when its objective misses the best by at most `tolerance` of the way from the
-/// lowest objective any restart had to the best.
+/// lowest objective any restart had to the best. The answer is unique when good restarts give the
+/// same labels, or, where only the best is good, when most restarts give the labels of the best.
 Agreement restart_agreement(const Clustering& clustering, double tolerance = 0.01);
 
 }  // namespace kindred

@@ -79,6 +79,7 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                    {"agreement",
                     {{"verdict", agreement.verdict},
                      {"good_restarts", agreement.good},
+                     {"same_restarts", agreement.same},
                      {"mean_nmi", agreement.mean_nmi},
                      {"least_nmi", agreement.least_nmi}}}};
   record.restarts = nlohmann::ordered_json::array();

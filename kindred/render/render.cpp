@@ -16,21 +16,6 @@ namespace {
 
 const std::vector<std::string> kDrawingNames = {"auto", "grid", "path", "curves"};
 
-/// The name of the environment, from provenance or from the name of the file; empty when unknown.
-std::string environment_of(const Trajectories& data) {
-  const auto said = [&](const char* key) {
-    const auto found = data.provenance.find(key);
-    return found != data.provenance.end() && found->is_string() ? found->get<std::string>() : "";
-  };
-  const auto named = said("environment");
-  return named.empty() ? std::string(render::environment_in(said("source"))) : named;
-}
-
-std::string object_in(const std::string& environment) {
-  if (environment.starts_with("takeball")) return "ball";
-  return environment == "extra" ? "special cell" : "object";
-}
-
 Drawing drawing_for(const render::Episode& episode, const std::string& environment) {
   if (environment == "path-following" && render::shows_path(episode)) return Drawing::kPath;
   if (episode.is_discrete() && find_grid_shape(episode.observation(0))) return Drawing::kGrid;
@@ -62,6 +47,20 @@ std::unique_ptr<render::Picture> make_picture(const Trajectories& data,
 }
 
 }  // namespace
+
+std::string environment_of(const Trajectories& data) {
+  const auto said = [&](const char* key) {
+    const auto found = data.provenance.find(key);
+    return found != data.provenance.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  const auto named = said("environment");
+  return named.empty() ? std::string(render::environment_in(said("source"))) : named;
+}
+
+std::string object_in(const std::string& environment) {
+  if (environment.starts_with("takeball")) return "ball";
+  return environment == "extra" ? "special cell" : "object";
+}
 
 OptionTable RenderOptions::describe() {
   return {

@@ -35,6 +35,11 @@ struct RenderOptions {
   OptionTable describe();
 };
 
+/// The name of the environment, from provenance or from the name of the file; empty when unknown.
+std::string environment_of(const Trajectories& data);
+/// What a gridworld's objects are: "ball".
+std::string object_in(const std::string& environment);
+
 /// "grid", "path", "curves"; "auto" for kAuto.
 std::string_view name_of(Drawing drawing);
 

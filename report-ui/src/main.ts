@@ -1,7 +1,9 @@
 // Puts the page together from the record inside it.
 import './style.css';
+import {behaviourSection} from './behaviour/behaviour';
 import {comparisonEntries} from './compare/compare';
 import {frame, type Entry} from './frame';
+import {lookSection} from './look/look';
 import {mapSection} from './map/map';
 import {Model} from './model';
 import {overviewSection} from './overview';
@@ -15,6 +17,8 @@ function reportEntries(report: Report): Entry[] {
   return [
     {name: 'Overview', content: overviewSection(model)},
     {name: 'Map', content: mapSection(model)},
+    {name: 'What they do', content: behaviourSection(model)},
+    {name: 'Look at these', content: lookSection(model)},
     {name: 'How it got there', content: processSection(model)},
     {name: 'Reproduce', content: reproduceSection(model)},
   ];

@@ -120,9 +120,9 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
 }
 
 function returns(policy: EvaluatedPolicy | undefined): string {
-  if (!isKnown(policy?.mean_return)) return '–';
-  const digits = Math.abs(policy.mean_return) >= 100 ? count : number;
-  return `${digits(policy.mean_return)} ± ${digits(policy.deviation)}`;
+  if (!isKnown(policy?.return)) return '–';
+  const digits = Math.abs(policy.return) >= 100 ? count : number;
+  return `${digits(policy.return)} ± ${digits(policy.return_sd)}`;
 }
 
 function certainty(model: Model): HTMLElement {

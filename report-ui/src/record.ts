@@ -35,6 +35,8 @@ export interface RunRecord {
     agreement: {
       verdict: 'unique' | 'several' | 'unstable' | 'single';
       good_restarts: number;
+      /// Missing in old runs.
+      same_restarts?: number;
       mean_nmi: number;
       least_nmi: number;
     };
@@ -217,10 +219,12 @@ export interface Evaluation {
 }
 export interface EvaluatedPolicy {
   name: string;
-  source_episodes: number;
-  source_return: number | null;
-  mean_return: number;
-  deviation: number;
+  /// Of the data it stands for, and their mean return.
+  episodes: number;
+  data_return: number | null;
+  /// Acting in the environment: mean and deviation.
+  return: number;
+  return_sd: number;
   score: number | null;
 }
 

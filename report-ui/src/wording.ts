@@ -24,18 +24,25 @@ export function howMany(run: RunRecord): string {
 
 /// Whether the restarts agree.
 export function agreement(run: RunRecord): string {
-  switch (run.result.agreement.verdict) {
-    case 'unique': return 'All good restarts give the same answer.';
+  const {verdict, good_restarts: good} = run.result.agreement;
+  switch (verdict) {
+    case 'unique': return good > 1 ? 'All good restarts give the same answer.'
+                                   : 'Most restarts give the same answer.';
     case 'several': return 'Good restarts give several different answers.';
-    case 'unstable': return 'No other restart came near the best one.';
+    case 'unstable': return 'Hardly any restart gives the answer of the best one.';
     case 'single': return 'One restart only: nothing to compare with.';
   }
 }
 
 export function agreementDetail(run: RunRecord): string {
-  const {verdict, good_restarts: good, mean_nmi, least_nmi} = run.result.agreement;
+  const {verdict, good_restarts: good, same_restarts: same, mean_nmi, least_nmi} =
+      run.result.agreement;
   if (verdict === 'single') return 'More restarts would show whether the answer is unique.';
   const of = `${good} of ${counted(run.restarts.length, 'restart')} good`;
+  if (good < 2 && verdict === 'unique') {
+    return `${same} of ${counted(run.restarts.length, 'restart')} give these labels (NMI at least ` +
+        `${measure(least_nmi)}), with different objectives.`;
+  }
   if (good < 2) return `${of}. More restarts would show whether this is the best there is.`;
   return `${of}; NMI between them ${measure(mean_nmi)} on average, ${measure(least_nmi)} at least.`;
 }

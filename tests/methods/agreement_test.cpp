@@ -30,8 +30,21 @@ TEST(Agreement, SaysWhetherTheAnswerIsUnique) {
       restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-100.1, {0, 1, 0, 1}}})).verdict,
       "several");
   EXPECT_EQ(
-      restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-150.0, {0, 0, 1, 1}}})).verdict,
+      restart_agreement(with_restarts({{-100.0, {0, 0, 1, 1}}, {-150.0, {0, 1, 0, 1}}})).verdict,
       "unstable");
+}
+
+/// Networks of the same groups end at different objectives: what counts is that the groups return.
+TEST(Agreement, LabelsThatReturnAreUniqueWhateverTheirObjective) {
+  const std::vector<std::int32_t> halves = {0, 0, 1, 1}, pairs = {0, 1, 0, 1};
+  const auto most =
+      restart_agreement(with_restarts({{-100.0, halves}, {-150.0, halves}, {-180.0, pairs}}));
+  EXPECT_EQ(most.verdict, "unique");
+  EXPECT_EQ(most.good, 1);
+  EXPECT_EQ(most.same, 2);
+  const auto half = restart_agreement(
+      with_restarts({{-100.0, halves}, {-150.0, halves}, {-180.0, pairs}, {-190.0, pairs}}));
+  EXPECT_EQ(half.verdict, "unstable");
 }
 
 TEST(Agreement, MarginsAreTheLeadOverTheSecondBest) {

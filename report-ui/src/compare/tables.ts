@@ -62,7 +62,7 @@ function match({result: {nmi, ceiling}}: Run['run']): Content {
 
 function returns({evaluation}: Run): string {
   if (!evaluation) return '–';
-  return evaluation.clusters.map((policy) => count(policy.mean_return)).join(' · ');
+  return evaluation.clusters.map((policy) => count(policy.return)).join(' · ');
 }
 
 export function truthTable(runs: Run[]): HTMLElement {

@@ -1,0 +1,124 @@
+// kindred report and kindred compare: pages that show runs.
+#include "kindred/report/report.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "dataset.h"
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/experiments/findings.h"
+#include "kindred/methods/run_folder.h"
+
+namespace kindred::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Writes the page and says where it is.
+void show(const Json& record, const std::string& said, const fs::path& output,
+          const Stopwatch& clock, const Common& common) {
+  const std::string page = report_page(record);
+  write_text(output, page);
+  say(said);
+  tell("report", output.string());
+  tell("size", fmt::format("{:.1f} MB", static_cast<double>(page.size()) / 1e6));
+  emit(common, {{"report", output.string()},
+                {"bytes", page.size()},
+                {"conclusion", said},
+                {"seconds", clock.seconds()}});
+}
+
+/// Known before anything is computed.
+void require_page() {
+  if (!has_report_page()) report_page({});
+}
+
+struct ReportCommand {
+  std::string run_folder;
+  std::string data;
+  std::string output;
+  std::string record_file;
+  Common common;
+  Flags flags;
+
+  OptionTable describe() {
+    return {text("data", data, "The dataset the run was made from, where it was moved."),
+            text("record", record_file, "Also write what the page shows as JSON to this file.")};
+  }
+
+  void run() {
+    flags.apply();
+    require_page();
+    const Stopwatch clock;
+    const RunFolder folder(run_folder);
+    const auto loaded = load_run_dataset(folder, load_run(folder).record, data);
+    const auto found = report_record(folder, loaded);
+    if (!record_file.empty()) write_text(record_file, found.dump() + "\n");
+    show(found, found.at("conclusion"),
+         output.empty() ? folder.path() / "report.html" : fs::path(output), clock, common);
+  }
+};
+
+struct CompareCommand {
+  std::vector<std::string> run_folders;
+  std::string output = "comparison.html";
+  Common common;
+  Flags flags;
+
+  void run() {
+    flags.apply();
+    require_page();
+    const Stopwatch clock;
+    std::vector<RunFolder> folders(run_folders.begin(), run_folders.end());
+    const auto found = comparison_record(folders);
+    std::string said;
+    for (const auto& one : found.at("runs"))
+      said += fmt::format("{}{}: {}", said.empty() ? "" : "\n", one.at("name").get<std::string>(),
+                          one.at("conclusion").get<std::string>());
+    show(found, said, output, clock, common);
+  }
+};
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto* command = app.add_subcommand("report", "Write a page that shows what a run found");
+  command->footer(
+      "Examples:\n"
+      "  kindred report hopper-run\n"
+      "  kindred report hopper-run --data moved/hopper.hdf5 -o hopper.html\n"
+      "The page is one file that opens in any browser, without a network.");
+  const auto state = std::make_shared<ReportCommand>();
+  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command->add_option("-o,--output", state->output, "The page to write; by default RUN/report.html")
+      ->type_name("HTML");
+  state->common.add_json(*command);
+  state->flags.add(*command, state->describe(), "Run");
+  state->flags.add_uniform(*command);
+  command->callback([state] { state->run(); });
+}
+
+void add_compare(CLI::App& app) {
+  auto* command = app.add_subcommand("compare", "Write a page that shows runs side by side");
+  command->footer(
+      "Examples:\n"
+      "  kindred compare pg-run caae-run -o comparison.html\n"
+      "Runs of the same dataset are also compared trajectory by trajectory.");
+  const auto state = std::make_shared<CompareCommand>();
+  command->add_option("RUNS", state->run_folders, "Two finished run folders or more")
+      ->required()
+      ->expected(2, 100);
+  command->add_option("-o,--output", state->output, "The page to write")
+      ->type_name("HTML")
+      ->capture_default_str();
+  state->common.add_json(*command);
+  state->flags.add_uniform(*command);
+  command->callback([state] { state->run(); });
+}
+
+}  // namespace kindred::app

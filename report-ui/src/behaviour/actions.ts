@@ -1,0 +1,161 @@
+// Actions of the policies side by side: quantiles of each number, or how often each was chosen.
+import * as Plot from '@observablehq/plot';
+import {h} from '../dom';
+import {figure} from '../figure';
+import {number, percent} from '../format';
+import {clusterName} from '../model';
+import {clusterColour} from '../palette';
+import type {CurvesBehaviour} from '../record';
+import {chart, tip} from './chart';
+import {telling} from './curves_data';
+import {swatch} from './panels';
+import {picker} from './picker';
+import {redrawable} from './redrawable';
+
+const most = 8;
+
+export function actionFigures(curves: CurvesBehaviour): HTMLElement[] {
+  if (curves.clusters.some((cluster) => cluster.action_counts)) return [frequencies(curves)];
+  const moments = curves.clusters.flatMap(({action}) => (action ? [action] : []));
+  if (moments.length !== curves.clusters.length) return [];
+  const order = telling(moments, curves.action_names).map((t) => t.dimension);
+  return [quantiles(curves, order), ...histograms(curves, order)];
+}
+
+interface Row {
+  name: string;
+  cluster: number;
+  levels: number[];
+}
+
+/// The first and last quantile as a thin line, the second and last but one as a thick one.
+function quantiles(curves: CurvesBehaviour, order: number[]): HTMLElement {
+  const shown = order.slice(0, most), {levels} = curves, last = levels.length - 1;
+  const rows = shown.flatMap((dimension) => curves.clusters.map((cluster, c): Row => ({
+    name: curves.action_names[dimension], cluster: c,
+    levels: cluster.action!.quantiles[dimension],
+  })));
+  const left = order.length > most
+    ? ` The ${most} of ${order.length} numbers in which they differ most.` : '';
+  const middle = Math.floor(last / 2);
+  return figure({
+    title: 'Their actions', file: 'actions',
+    caption: `Thin: ${percent(levels[0])} to ${percent(levels[last])} of the steps; thick: `
+      + `${percent(levels[1])} to ${percent(levels[last - 1])}; dot: the median.${left}`,
+    draw: (width) => grouped(width, 'Quantiles of the actions of each policy', 'value', rows, [
+      Plot.ruleX([0], {stroke: 'var(--line)'}),
+      Plot.ruleY(rows, {
+        fy: 'name', y: 'cluster', x1: (r: Row) => r.levels[0], x2: (r: Row) => r.levels[last],
+        stroke: (r: Row) => clusterColour(r.cluster), strokeWidth: 1.4,
+      }),
+      Plot.ruleY(rows, {
+        fy: 'name', y: 'cluster', x1: (r: Row) => r.levels[1], x2: (r: Row) => r.levels[last - 1],
+        stroke: (r: Row) => clusterColour(r.cluster), strokeWidth: 6,
+      }),
+      Plot.dot(rows, {
+        fy: 'name', y: 'cluster', x: (r: Row) => r.levels[middle], r: 3.4, fill: 'var(--ground)',
+        stroke: 'currentColor', tip, title: (r: Row) => `${clusterName(r.cluster)}, ${r.name}\n`
+          + levels.map((level, i) => `${percent(level)}: ${number(r.levels[i])}`).join('\n'),
+      }),
+    ]),
+  });
+}
+
+function frequencies(curves: CurvesBehaviour): HTMLElement {
+  const rows = curves.action_names.flatMap((name, a) => curves.clusters.map((cluster, c) => {
+    const all = cluster.action_counts!.reduce((sum, n) => sum + n, 0);
+    return {name, cluster: c, levels: [], share: all ? cluster.action_counts![a] / all : 0};
+  }));
+  return figure({
+    title: 'Their actions', file: 'actions',
+    caption: 'How often each action was chosen, as a share of the policy’s steps.',
+    draw: (width) => grouped(width, 'How often each policy chose each action', 'share of steps', rows, [
+      Plot.ruleX([0], {stroke: 'var(--line)'}),
+      Plot.barX(rows, {
+        fy: 'name', y: 'cluster', x: 'share', inset: 1,
+        fill: (r: Row) => clusterColour(r.cluster), fillOpacity: 0.8, tip,
+        title: (r: Row & {share: number}) => `${clusterName(r.cluster)}\n${r.name}: ${percent(r.share)}`,
+      }),
+    ], {tickFormat: '.0%', nice: true}),
+  });
+}
+
+/// One group of rows per action, one row per policy.
+export function grouped(width: number, label: string, axis: string, rows: Row[],
+    marks: Plot.Markish[], scale: Plot.ScaleOptions = {nice: true}): SVGSVGElement {
+  const names = [...new Set(rows.map((row) => row.name))];
+  const clusters = [...new Set(rows.map((row) => row.cluster))];
+  const longest = Math.max(...names.map((name) => name.length));
+  const row = clusters.length > 6 ? 14 : 18, gap = 14;
+  const group = row * clusters.length + gap, marginLeft = Math.min(180, 34 + 7 * longest);
+  return chart(label, {
+    width, height: group * names.length + 36, marginLeft, marginRight: 10, marginTop: 0,
+    marginBottom: 36, color: {type: 'identity'},
+    fy: {domain: names, label: null, axis: null, paddingInner: gap / group},
+    y: {type: 'band', domain: clusters, label: null, axis: null, padding: 0},
+    x: {label: axis, labelAnchor: 'center', labelArrow: 'none', ...scale},
+    marks: [
+      ...marks,
+      Plot.text(names, {
+        fy: (name) => name, text: (name) => name, frameAnchor: 'left', dx: 4 - marginLeft,
+        textAnchor: 'start',
+      }),
+      Plot.text(rows, {
+        fy: 'name', y: 'cluster', text: (r: Row) => String(r.cluster), frameAnchor: 'left', dx: -12,
+        fill: (r: Row) => clusterColour(r.cluster), fontWeight: 600,
+      }),
+    ],
+  });
+}
+
+/// The histogram of one number of the action, chosen from a list.
+function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
+  const edges = curves.histogram_edges;
+  if (!edges || curves.clusters.some((cluster) => !cluster.action_histogram)) return [];
+  let dimension = order[0];
+  const drawing = redrawable((width) => h('div', {},
+      h('p', {class: 'note keys'}, ...curves.clusters.map((_, c) => h(
+          'span', {}, swatch(c), clusterName(c)))),
+      drawHistogram(width, curves, edges, dimension)));
+  const element = figure({
+    title: 'One number of the action', file: 'action-histogram', draw: drawing.draw,
+    caption: 'Share of the policy’s steps in each bin. The upright axis is a root, so that rare values '
+      + 'show beside common ones.',
+  });
+  element.querySelector('.plot')!.before(h('div', {class: 'controls'}, picker('Action',
+      order.map((i) => curves.action_names[i]), 0, (index) => {
+        dimension = order[index];
+        drawing.redraw();
+      }).element));
+  return [element];
+}
+
+function drawHistogram(
+    width: number, curves: CurvesBehaviour, edges: number[], dimension: number): SVGSVGElement {
+  const data = curves.clusters.flatMap((cluster, c) => {
+    const counts = cluster.action_histogram![dimension];
+    const all = counts.reduce((sum, n) => sum + n, 0) || 1;
+    // The last value once more, so that the last step has its full width.
+    return [...counts, counts[counts.length - 1]].map((n, i) => ({
+      cluster: c, x: edges[i], share: n / all,
+    }));
+  });
+  const highest = Math.max(...data.map((d) => d.share), 0.01);
+  return chart(`Histogram of ${curves.action_names[dimension]} for each policy`, {
+    width, height: 240, marginLeft: 44, marginRight: 14, marginTop: 8, marginBottom: 36,
+    color: {type: 'identity'},
+    x: {label: curves.action_names[dimension], labelAnchor: 'center', labelArrow: 'none'},
+    y: {type: 'sqrt', label: null, tickFormat: '~%', ticks: 5, domain: [0, highest]},
+    marks: [
+      Plot.ruleY([0], {stroke: 'var(--line)'}),
+      Plot.areaY(data, {
+        x: 'x', y1: 0, y2: 'share', z: 'cluster', curve: 'step-after',
+        fill: (d) => clusterColour(d.cluster), fillOpacity: 0.12,
+      }),
+      Plot.line(data, {
+        x: 'x', y: 'share', z: 'cluster', curve: 'step-after',
+        stroke: (d) => clusterColour(d.cluster), strokeWidth: 1.6,
+      }),
+    ],
+  });
+}

@@ -1,0 +1,39 @@
+// "What they do": how the policies differ in what they do, in pictures and in words.
+import './behaviour.css';
+import {h} from '../dom';
+import type {Model} from '../model';
+import {section} from '../section';
+import {curvesBehaviour} from './curves';
+import {gridBehaviour} from './grid';
+import {members} from './members';
+import {pathBehaviour} from './path';
+import {spread} from './spread';
+
+export function behaviourSection(model: Model): HTMLElement {
+  return section('behaviour', 'What they do',
+      h('p', {class: 'lead'}, 'Counted from the data: what the trajectories of each policy did.'),
+      ...parts(model));
+}
+
+function parts(model: Model): Node[] {
+  const all = members(model), {behaviour} = model.report;
+  switch (behaviour.kind) {
+    case 'grid': return [...gridBehaviour(model, behaviour, all), ...outcomes(model)];
+    case 'path': return [...pathBehaviour(model, behaviour, all), ...outcomes(model)];
+    case 'curves': return curvesBehaviour(model, behaviour, all, outcomes(model));
+  }
+}
+
+/// Returns and lengths, or a sentence where there is nothing to see.
+function outcomes(model: Model): Node[] {
+  const found = [
+    spread(model, 'Return', 'return of an episode', 'returns', model.returns),
+    spread(model, 'Length', 'steps in an episode', 'lengths', model.length),
+  ];
+  const figures = found.flatMap((one) => (one?.figure ? [one.figure] : []));
+  const sentences = found.flatMap((one) => (one?.sentence ? [one.sentence] : []));
+  return [
+    ...figures.length ? [h('div', {class: 'figures'}, ...figures)] : [],
+    ...sentences.length ? [h('p', {class: 'note outcomes'}, sentences.join(' '))] : [],
+  ];
+}

@@ -1,0 +1,72 @@
+// Clusters of continuous data against each other: how far apart each number keeps them.
+import {number} from '../format';
+import {clusterName} from '../model';
+import type {CurvesBehaviour} from '../record';
+import {othersName, rounded, type Members} from './members';
+
+interface Moments {
+  mean: number[];
+  deviation: number[];
+}
+
+export interface Telling {
+  dimension: number;
+  name: string;
+  /// Difference of the means over the pooled deviation, for the two that are furthest apart.
+  score: number;
+  pair: [number, number];
+}
+
+/// Those that tell the clusters apart best first.
+export function telling(all: Moments[], names: string[]): Telling[] {
+  return names.map((name, dimension) => {
+    let best: Telling = {dimension, name, score: 0, pair: [0, 0]};
+    for (let a = 0; a < all.length; ++a) {
+      for (let b = a + 1; b < all.length; ++b) {
+        const score = apart(all[a], all[b], dimension);
+        if (score > best.score) best = {dimension, name, score, pair: [a, b]};
+      }
+    }
+    return best;
+  }).sort((p, q) => q.score - p.score);
+}
+
+function apart(a: Moments, b: Moments, i: number): number {
+  const pooled = Math.sqrt((a.deviation[i] ** 2 + b.deviation[i] ** 2) / 2);
+  const score = Math.abs(a.mean[i] - b.mean[i]) / Math.max(pooled, 1e-9);
+  return Number.isFinite(score) ? score : 0;
+}
+
+export function curvesWords(curves: CurvesBehaviour, all: Members[]): string[] {
+  return all.map((members) => {
+    if (!members.episodes) return 'has no trajectories.';
+    const parts = [
+      `${members.meanReturn === null ? '' : `returns ${rounded(members.meanReturn)} and `}`
+        + `lasts ${rounded(members.meanLength)} steps on average`,
+      ownMark(curves, members.cluster),
+    ];
+    return `${parts.filter((part) => part).join('; ')}.`;
+  });
+}
+
+/// The number in which a cluster is furthest from the average of the others.
+function ownMark(curves: CurvesBehaviour, cluster: number): string | null {
+  const others = curves.clusters.filter((_, c) => c !== cluster).map((c) => c.observation);
+  if (!others.length) return null;
+  const own = curves.clusters[cluster].observation;
+  const average = (values: number[]) => values.reduce((sum, v) => sum + v, 0) / values.length;
+  const rest: Moments = {
+    mean: own.mean.map((_, i) => average(others.map((other) => other.mean[i]))),
+    deviation: own.mean.map((_, i) => Math.sqrt(average(others.map((o) => o.deviation[i] ** 2)))),
+  };
+  const [first] = telling([own, rest], curves.observation_names);
+  if (!first?.score) return null;
+  const name = othersName(curves.clusters.length, cluster), i = first.dimension;
+  const digits = (value: number) => number(Number(value.toPrecision(3)));
+  return `differs from ${name} most in ${first.name}, whose mean is ${digits(own.mean[i])} `
+    + `against ${digits(rest.mean[i])}`;
+}
+
+export function pairName([a, b]: [number, number]): string {
+  return `${clusterName(a)} and ${clusterName(b)}`;
+}

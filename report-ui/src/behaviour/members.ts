@@ -1,0 +1,59 @@
+// Who is in each cluster: counts, the true policy most of them have, and averages of their episodes.
+import {count, counted, percent} from '../format';
+import {clusterName, type Model} from '../model';
+
+export interface Members {
+  cluster: number;
+  episodes: number;
+  steps: number;
+  /// The true policy of most, where it is known.
+  truth: {name: string; share: number} | null;
+  meanLength: number;
+  meanReturn: number | null;
+}
+
+export function members(model: Model): Members[] {
+  return Array.from({length: model.k}, (_, cluster) => describe(model, cluster));
+}
+
+function describe(model: Model, cluster: number): Members {
+  const truths = new Map<number, number>();
+  let episodes = 0, steps = 0, returns = 0;
+  for (let i = 0; i < model.n; ++i) {
+    if (model.label[i] !== cluster) continue;
+    ++episodes;
+    steps += model.length[i];
+    returns += model.returns?.[i] ?? 0;
+    const truth = model.truth?.[i] ?? -1;
+    if (truth >= 0) truths.set(truth, (truths.get(truth) ?? 0) + 1);
+  }
+  return {
+    cluster, episodes, steps, truth: majority(model, truths),
+    meanLength: episodes ? steps / episodes : NaN,
+    meanReturn: model.returns && episodes ? returns / episodes : null,
+  };
+}
+
+function majority(model: Model, truths: Map<number, number>): Members['truth'] {
+  const all = [...truths.values()].reduce((sum, value) => sum + value, 0);
+  const [best] = [...truths].sort((a, b) => b[1] - a[1]);
+  return best ? {name: model.truthName(best[0]), share: best[1] / all} : null;
+}
+
+/// What stands under a policy's name: "19,101 trajectories", "mostly right-first (99%)".
+export function memberNotes({episodes, truth}: Members): string[] {
+  return [
+    counted(episodes, 'trajectory', 'trajectories'),
+    ...truth ? [`${truth.share === 1 ? 'all' : 'mostly'} ${truth.name} (${percent(truth.share)})`] : [],
+  ];
+}
+
+/// 13.1 below a hundred, 480 above: more digits would say more than an average does.
+export function rounded(value: number): string {
+  return Math.abs(value) < 100 ? String(Number(value.toFixed(1))).replace('-', '−') : count(value);
+}
+
+/// How a sentence about one policy calls the rest: where there are two, by its name.
+export function othersName(k: number, cluster: number): string {
+  return k === 2 ? clusterName(1 - cluster) : 'the others';
+}

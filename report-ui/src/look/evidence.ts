@@ -1,0 +1,71 @@
+// How the evidence for each policy grows with the steps of an episode.
+import * as Plot from '@observablehq/plot';
+import {chart, type Chart} from '../behaviour/chart';
+import {endLabels, endRoom} from '../behaviour/end_labels';
+import {join} from '../behaviour/grid_words';
+import {h} from '../dom';
+import {count, counted} from '../format';
+import {clusterName} from '../model';
+import {clusterColour} from '../palette';
+import type {Trajectory} from '../record';
+
+/// The number of a kept step in the episode, from 1.
+export const stepNumber = ({stride}: Trajectory, kept: number): number => kept * stride + 1;
+
+/// Log-likelihoods of all policies after a step, less that of the best.
+function behind(evidence: number[], k: number, kept: number): number[] {
+  const now = evidence.slice(kept * k, (kept + 1) * k);
+  const best = Math.max(...now);
+  return now.map((value) => value - best);
+}
+
+export function drawEvidence(width: number, episode: Trajectory, k: number): Chart {
+  const evidence = episode.evidence!, kept = evidence.length / k;
+  const data = Array.from({length: kept}, (_, i) => behind(evidence, k, i).map((value, cluster) => ({
+    step: stepNumber(episode, i), value, cluster,
+  }))).flat();
+  const lowest = Math.min(-1, ...data.map((d) => d.value)), height = 180;
+  return chart('Log-likelihood of each policy, relative to the best, after every step', {
+    width, height, marginLeft: 52, marginRight: endRoom, marginTop: 10, marginBottom: 36,
+    color: {type: 'identity'},
+    x: {
+      label: 'steps so far', labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
+      domain: [1, Math.max(2, episode.steps)],
+      ticks: Math.min(episode.steps, Math.round(width / 60)),
+    },
+    y: {label: null, ticks: 4, nice: true, domain: [lowest, 0]},
+    marks: [
+      Plot.line(data, {
+        x: 'step', y: 'value', z: 'cluster', stroke: (d) => clusterColour(d.cluster),
+        strokeWidth: 1.8,
+      }),
+      kept < 2 ? Plot.dot(data, {x: 'step', y: 'value', fill: (d) => clusterColour(d.cluster)}) : null,
+      endLabels(data.slice(-k).map((d) => ({x: d.step, y: d.value, cluster: d.cluster})),
+          {x: Infinity, y: -lowest * 14 / (height - 46)}),
+    ],
+  });
+}
+
+const alike = 0.05;
+
+/// "After 7 steps Policy 2 is ahead of Policy 0 by 4.2 nats: e^4.2 = 67 times more likely."
+export function evidenceSentence(episode: Trajectory, k: number, kept: number): HTMLElement {
+  const now = behind(episode.evidence!, k, kept);
+  const order = now.map((value, cluster) => ({value, cluster})).sort((a, b) => b.value - a.value);
+  const level = order.filter(({value}) => value > -alike);
+  const after = `After ${counted(stepNumber(episode, kept), 'step')}`;
+  if (level.length > 1) {
+    const names = join(level.map(({cluster}) => clusterName(cluster)));
+    return h('p', {}, `${after} ${names} explain it equally well.`);
+  }
+  const ahead = -order[1].value, digits = ahead < 10 ? 1 : 0;
+  return h('p', {},
+      `${after} ${clusterName(order[0].cluster)} is ahead of ${clusterName(order[1].cluster)} by `
+      + `${ahead.toFixed(digits)} nats: `, ...times(ahead, digits), ' times more likely.');
+}
+
+function times(nats: number, digits: number): (Node | string)[] {
+  const power = ['e', h('sup', {}, nats.toFixed(digits))];
+  if (nats < 13) return [...power, ` = ${nats < 2.3 ? Math.exp(nats).toFixed(1) : count(Math.exp(nats))}`];
+  return [...power, ' ≈ 10', h('sup', {}, Math.round(nats / Math.LN10).toString())];
+}

@@ -1,0 +1,85 @@
+// Lists of episodes worth a look, one shown at a time as a table to choose from.
+import {swatch} from '../behaviour/panels';
+import {picker} from '../behaviour/picker';
+import {h} from '../dom';
+import {count, number} from '../format';
+import {clusterName, type Model} from '../model';
+import type {NotableList} from '../record';
+
+export class Lists {
+  readonly element: HTMLElement;
+  private readonly lists: NotableList[];
+  private readonly explanation = h('p', {class: 'note'});
+  private readonly table = h('div', {class: 'scroll'});
+  private chosen: number | null = null;
+
+  constructor(private readonly model: Model, private readonly choose: (episode: number) => void) {
+    this.lists = [...model.report.notable.filter((list) => list.episodes.length), ...rest(model)];
+    const names = this.lists.map((list) => `${list.title} (${count(list.episodes.length)})`);
+    this.element = h('div', {class: 'lists'},
+        picker('List', names, 0, (index) => this.show(this.lists[index])).element,
+        this.explanation, this.table);
+    if (this.lists.length) this.show(this.lists[0]);
+  }
+
+  get first(): number | null {
+    return this.lists[0]?.episodes[0] ?? null;
+  }
+
+  mark(episode: number | null): void {
+    this.chosen = episode;
+    for (const row of this.table.querySelectorAll('tr[data-episode]')) {
+      const own = (row as HTMLElement).dataset.episode === String(episode);
+      if (own) row.setAttribute('aria-current', 'true');
+      else row.removeAttribute('aria-current');
+    }
+  }
+
+  private show(list: NotableList): void {
+    const {model} = this;
+    const returns = model.returns && list.episodes.some(
+        (e) => model.returns![e] !== model.returns![list.episodes[0]]);
+    const truth = model.truth && list.episodes.some((e) => model.truth![e] >= 0);
+    this.explanation.textContent = list.explanation;
+    this.table.replaceChildren(h('table', {class: 'episodes'},
+        h('thead', {}, h('tr', {},
+            ...['Episode', 'Policy'].map((name) => h('th', {scope: 'col'}, name)),
+            truth && h('th', {scope: 'col'}, 'True'),
+            h('th', {scope: 'col', class: 'number'}, 'Steps'),
+            returns && h('th', {scope: 'col', class: 'number'}, 'Return'),
+            h('th', {scope: 'col', class: 'number', title: 'Best score less second best'}, 'Margin'))),
+        h('tbody', {}, ...list.episodes.map((e) => this.row(e, Boolean(truth), Boolean(returns))))));
+    this.mark(this.chosen);
+  }
+
+  private row(episode: number, truth: boolean, returns: boolean): HTMLElement {
+    const {model} = this, label = model.label[episode];
+    return h('tr', {'data-episode': episode, click: () => this.choose(episode)},
+        h('td', {}, h('button', {
+          type: 'button', class: 'plain', 'aria-label': `Play episode ${model.id(episode)}`,
+        }, model.id(episode))),
+        h('td', {title: clusterName(label)}, swatch(label), String(label)),
+        truth && h('td', {}, model.truthName(model.truth![episode])),
+        h('td', {class: 'number'}, count(model.length[episode])),
+        returns && h('td', {class: 'number'}, number(model.returns![episode])),
+        h('td', {class: 'number'}, margin(model, episode)));
+  }
+}
+
+function margin(model: Model, episode: number): string {
+  const value = model.margin[episode];
+  if (value === Infinity && model.k > 1) return '∞';
+  if (value > 0 && value < 0.001) return '<0.001';
+  return number(Number(value.toPrecision(3)));
+}
+
+/// What the report also holds and no list names.
+function rest(model: Model): NotableList[] {
+  const named = new Set(model.report.notable.flatMap((list) => list.episodes));
+  const episodes = model.report.trajectories.map((t) => t.episode).filter((e) => !named.has(e))
+      .sort((a, b) => model.label[a] - model.label[b] || a - b);
+  return episodes.length ? [{
+    id: 'rest', title: 'More of every policy', cluster: null, episodes,
+    explanation: 'Further episodes this report holds, by policy.',
+  }] : [];
+}
