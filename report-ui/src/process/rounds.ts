@@ -43,7 +43,7 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
 
 const bestLine = (run: RunRecord) =>
   run.restarts.length > 1
-    ? `One line per restart; the dark one is the best, restart ${run.result.best_restart}.` : '';
+    ? `One line per restart; the bold one is the best, restart ${run.result.best_restart}.` : '';
 
 /// Whole rounds only.
 function roundTicks(run: RunRecord): number {
