@@ -47,15 +47,14 @@ const bestLine = (run: RunRecord) =>
 
 /// Whole rounds only.
 function roundTicks(run: RunRecord): number {
-  return Math.min(8, Math.max(...run.trace.map(({round}) => round)));
+  return Math.min(8, run.trace.reduce((most, {round}) => Math.max(most, round), 1));
 }
 
 function lines(run: RunRecord, y: string | ((round: Round) => number),
     words: (round: Round) => string): Plot.Markish[] {
   const best = run.trace.filter(({restart}) => restart === run.result.best_restart);
   const others = run.trace.filter(({restart}) => restart !== run.result.best_restart);
-  const last = run.trace.filter((round) => run.trace.every(
-      (other) => other.restart !== round.restart || other.round <= round.round));
+  const last = [...new Map(run.trace.map((round) => [round.restart, round])).values()];
   return [
     Plot.lineY(others, {x: 'round', y, z: 'restart', stroke: 'var(--faint)', strokeWidth: 1.25}),
     Plot.lineY(best, {x: 'round', y, stroke: 'var(--text)', strokeWidth: 2.25}),
