@@ -87,6 +87,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
 void add_assign(CLI::App& app);
 void add_score(CLI::App& app);
 void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
+void add_export(CLI::App& app);
 void add_render(CLI::App& app);
 void add_report(CLI::App& app);
 void add_compare(CLI::App& app);

@@ -35,6 +35,7 @@ int run(const std::vector<std::string>& arguments) {
   add_evaluate(app, arguments);
   add_report(app);
   add_compare(app);
+  add_export(app);
   add_render(app);
   add_methods(app);
   add_envs(app);

@@ -236,6 +236,7 @@ TEST_F(Program, HelpTeachesByExample) {
                                                     {"assign", "--help"},
                                                     {"score", "--help"},
                                                     {"evaluate", "--help"},
+                                                    {"export", "--help"},
                                                     {"render", "--help"},
                                                     {"experts", "train", "--help"}}) {
     const auto outcome = run(arguments);
@@ -473,6 +474,29 @@ TEST_F(Evaluated, DataThatWasMovedOrConverted) {
   const auto outcome = run(evaluate({"--env", "diagonal", "--slip", "0.1"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.last()["environment_options"]["slip"], 0.1);
+}
+
+TEST_F(Evaluated, PoliciesAreExported) {
+  const auto own = run({"export", "run", "-o", "own/", "--json"});
+  ASSERT_EQ(own.code, 0) << own.err;
+  EXPECT_EQ(own.last()["policies"], 5);
+  EXPECT_EQ(own.last()["check_observations"], 256);
+  EXPECT_THAT(own.err, HasSubstr("example.py --check"));
+  for (const char* file :
+       {"policy_4.pt", "policy_4.npz", "policies.json", "check.npz", "example.py"})
+    EXPECT_TRUE(fs::exists(folder_ / "own" / file)) << file;
+  expect_bad_input({"export", "run", "-o", "own"}, "holds files already");
+  expect_bad_input({"export", "run", "--policies", "evaluated", "-o", "new"}, "not evaluated yet");
+
+  ASSERT_EQ(run({"cluster", "d.h5", "--method", "return-kmeans", "-o", "run"}).code, 0);
+  expect_bad_input({"export", "run", "-o", "new"}, "let 'kindred evaluate' clone one");
+  ASSERT_EQ(run(evaluate({})).code, 0);
+  fs::remove(folder_ / "d.h5");
+  const auto evaluated = run({"export", "run", "--policies", "evaluated", "-o", "new", "--json"});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.err;
+  EXPECT_THAT(evaluated.err, HasSubstr("the dataset is not there; name it with --data"));
+  EXPECT_FALSE(fs::exists(folder_ / "new/check.npz"));
+  EXPECT_EQ(json::parse(kindred::read_text(folder_ / "new/policies.json"))["kind"], "network");
 }
 
 TEST_F(Evaluated, BadInputIsOneSentenceAndCodeTwo) {

@@ -55,6 +55,25 @@ TEST_F(Files, TheOldFileStaysUntilTheNewOneIsComplete) {
   EXPECT_THAT(listing(), testing::ElementsAre("a.txt"));
 }
 
+TEST_F(Files, AFolderIsWholeOrNotThere) {
+  const auto target = folder_ / "whole";
+  const auto write = [&](bool fail) {
+    write_atomically(target, [&](const fs::path& temporary) {
+      fs::create_directory(temporary);
+      write_text(temporary / "a.txt", "new");
+      if (fail) throw IoError("no more");
+    });
+  };
+  EXPECT_THROW(write(true), IoError);
+  EXPECT_THAT(listing(), testing::IsEmpty());
+  fs::create_directory(target);  // an empty one gives way
+  write(false);
+  EXPECT_EQ(read_text(target / "a.txt"), "new");
+  EXPECT_THROW(write(false), IoError);
+  EXPECT_EQ(read_text(target / "a.txt"), "new");
+  EXPECT_THAT(listing(), testing::ElementsAre("whole"));
+}
+
 TEST_F(Files, AFailedWriteLeavesEverythingAsItWas) {
   const auto target = folder_ / "a.txt";
   write_text(target, "old");

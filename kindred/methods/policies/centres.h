@@ -77,6 +77,9 @@ class TabularCentres final : public PolicyCentres {
   bool discrete() const override { return true; }
   std::int64_t actions() const override { return actions_; }
 
+  /// The observations of the fitted data, [distinct, obs_dim].
+  const Column<float>& table() const { return table_; }
+
  private:
   /// [actions, count] of an observation [obs_dim]; nullptr when it was not in the fitted data.
   const double* log_probs_at(const float* observation) const;

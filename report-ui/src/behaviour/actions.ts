@@ -69,12 +69,13 @@ function frequencies(curves: CurvesBehaviour): HTMLElement {
   return figure({
     title: 'Their actions', file: 'actions',
     caption: 'How often each action was chosen, as a share of the policy’s steps.',
-    draw: (width) => grouped(width, 'How often each policy chose each action', 'share of steps', rows, [
+    draw: (width) => grouped(width, 'Actions of each policy', 'share of steps', rows, [
       Plot.ruleX([0], {stroke: 'var(--line)'}),
       Plot.barX(rows, {
         fy: 'name', y: 'cluster', x: 'share', inset: 1,
         fill: (r: Row) => clusterColour(r.cluster), fillOpacity: 0.8, tip,
-        title: (r: Row & {share: number}) => `${clusterName(r.cluster)}\n${r.name}: ${percent(r.share)}`,
+        title: (r: Row & {share: number}) => (
+          `${clusterName(r.cluster)}\n${r.name}: ${percent(r.share)}`),
       }),
     ], {tickFormat: '.0%', nice: true}),
   });
@@ -102,7 +103,7 @@ export function grouped(width: number, label: string, axis: string, rows: Row[],
       }),
       Plot.text(rows, {
         fy: 'name', y: 'cluster', text: (r: Row) => String(r.cluster), frameAnchor: 'left', dx: -12,
-        fill: (r: Row) => clusterColour(r.cluster), fontWeight: 600,
+        fontWeight: 600,
       }),
     ],
   });
@@ -119,8 +120,8 @@ function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
       drawHistogram(width, curves, edges, dimension)));
   const element = figure({
     title: 'One number of the action', file: 'action-histogram', draw: drawing.draw,
-    caption: 'Share of the policy’s steps in each bin. The upright axis is a root, so that rare values '
-      + 'show beside common ones.',
+    caption: 'Share of the policy’s steps in each bin. The upright axis is a root, so that rare '
+      + 'values show beside common ones.',
   });
   element.querySelector('.plot')!.before(h('div', {class: 'controls'}, picker('Action',
       order.map((i) => curves.action_names[i]), 0, (index) => {

@@ -45,8 +45,8 @@ function stateFigure(model: Model, curves: CurvesBehaviour): HTMLElement {
   const element = figure({
     title: 'The course of their observations', file: 'observations-over-time',
     caption: 'Line: mean of the trajectories still running. Band: from their 10% to their 90% '
-      + 'quantile. The list is ordered by how well a number tells the policies apart: the '
-      + 'difference of two policies’ means over their pooled deviation, for the two furthest apart.',
+      + 'quantile. The list is ordered by how well a number tells the policies apart: the difference '
+      + 'of two policies’ means over their pooled deviation, for the two furthest apart.',
     draw: drawing.draw,
   });
   element.classList.add('wide');
@@ -131,6 +131,6 @@ function drawCurve(
 
 function drawRunning(width: number, curves: CurvesBehaviour): SVGSVGElement {
   const data = curves.clusters.flatMap(({running}, cluster) => curves.times.map(
-      (time, i) => ({cluster, time, mean: running[i]})));
+      (time, i) => ({cluster, time, mean: running[i]})).filter((m) => m.mean != null));
   return overTime(width, 'Share of each policy’s trajectories still running', data, true);
 }

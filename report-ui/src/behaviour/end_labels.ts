@@ -1,6 +1,5 @@
 // Numbers of policies at the ends of their lines.
 import * as Plot from '@observablehq/plot';
-import {clusterColour} from '../palette';
 
 export interface End {
   x: number;
@@ -23,7 +22,6 @@ export function endLabels(ends: End[], near: {x: number; y: number}): Plot.Marki
     x: (group: End[]) => Math.max(...group.map((end) => end.x)),
     y: (group: End[]) => group.reduce((sum, end) => sum + end.y, 0) / group.length,
     text: name, textAnchor: 'start', dx: 6, fontWeight: 600,
-    fill: (group: End[]) => (group.length > 1 ? 'currentColor' : clusterColour(group[0].cluster)),
   });
 }
 

@@ -131,12 +131,12 @@ class GridView {
       return visits.map((steps) => (all ? steps / all : 0));
     });
     const most = Math.max(...shares.map((own) => Math.max(...own)));
-    const {x} = this.layout.bounds;
-    const least = Math.min(420, width, Math.max(150, 30 + 14 * (x[1] - x[0] + 1)));
+    const {x} = this.layout.bounds, columns = x[1] - x[0] + 1;
+    const least = Math.min(420, width, Math.max(150, 30 + 14 * columns));
     const maps = panels(width, this.all.map((members) => ({
       cluster: members.cluster, title: clusterName(members.cluster), notes: memberNotes(members),
       plot: (each) => this.drawMap(each, members.cluster, shares[members.cluster], most),
-    })), least, Math.max(330, least));
+    })), least, Math.min(460, Math.max(330, 30 + 30 * columns)));
     return h('div', {}, maps, this.shown === 'arrows' ? null
       : legend('share of the policy’s steps', upTo(most)));
   }
@@ -160,7 +160,7 @@ class GridView {
           fillOpacity: (p) => (this.shown === 'arrows' ? 0.04 : heat(p.share, most)),
         }),
         this.shown === 'heat' ? null : actionMarks(
-            visited, names, cell, {stroke: 'currentColor', width: 1.4}),
+            visited, names, cell, {stroke: 'currentColor', width: cell < 26 ? 1.2 : 1.5}),
       ],
     });
   }

@@ -2,9 +2,9 @@
 import * as Plot from '@observablehq/plot';
 import type {Place} from './grid_layout';
 
-const turns: Record<string, number> = {up: 0, right: 90, down: 180, left: 270};
+export const turns: Record<string, number> = {up: 0, right: 90, down: 180, left: 270};
 const rarest = 0.03;
-const longest = 0.66;  // of a cell
+const longest = 0.8;  // of a cell
 
 export interface Chosen extends Place {
   /// Shares of the actions.
@@ -14,7 +14,7 @@ export interface Chosen extends Place {
 interface Look {
   stroke: string;
   width: number;
-  /// To the side of the arrow's way, in pixels, so that two policies' arrows do not cover another.
+  /// In pixels down or to the right, across the arrow: two policies' arrows do not cover another.
   aside?: number;
 }
 
@@ -26,7 +26,8 @@ interface Part extends Place {
 export function actionMarks(
     cells: Chosen[], names: string[], cell: number, look: Look): Plot.Markish[] {
   const parts = cells.flatMap(({choices, ...place}) => choices.map(
-      (share, i): Part => ({...place, share, turn: turns[names[i]]}))).filter((p) => p.share >= rarest);
+      (share, i): Part => ({...place, share, turn: turns[names[i]]})))
+      .filter((part) => part.share >= rarest);
   const arrows = parts.filter((part) => part.turn !== undefined);
   const byTurn = Object.values(turns).map((turn) => arrows.filter((part) => part.turn === turn));
   return [
@@ -46,7 +47,7 @@ function arrowsOf(same: Part[], cell: number, {stroke, width, aside = 0}: Look):
     y: (part: Part) => part.y + along * back(part.share),
     rotate: 'turn', anchor: 'start', stroke, strokeWidth: width, strokeLinecap: 'round',
     length: (part: Part) => Math.max(3, longest * cell * part.share),
-    r: 7, dx: aside * along, dy: aside * across,
+    r: 6, dx: aside * Math.abs(along), dy: aside * Math.abs(across),
   });
 }
 

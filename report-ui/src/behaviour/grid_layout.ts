@@ -64,7 +64,7 @@ export class Layout {
       }
     }
     const places = Array.from(cells, (cell) => this.place(cell));
-    const range = (values: number[]): [number, number] => [Math.min(...values), Math.max(...values)];
-    return {x: range(places.map((p) => p.x)), y: range(places.map((p) => p.y))};
+    const [x, y] = [places.map((p) => p.x), places.map((p) => p.y)];
+    return {x: [Math.min(...x), Math.max(...x)], y: [Math.min(...y), Math.max(...y)]};
   }
 }

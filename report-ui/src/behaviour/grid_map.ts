@@ -43,7 +43,7 @@ export function gridMap(map: GridMap): SVGSVGElement {
     length: {type: 'identity'}, opacity: {type: 'identity'}, r: {type: 'identity'},
     marks: [
       Plot.frame({fill: 'var(--floor)', stroke: 'var(--line)'}),
-      Plot.rect(scenery.walls, {...square, fill: 'var(--wall)', inset: -0.25}),
+      Plot.rect(scenery.walls, {...square, fill: 'var(--wall)', inset: -0.5}),
       ...marks(cell),
       signs(scenery, cell),
       over?.(cell) ?? [],

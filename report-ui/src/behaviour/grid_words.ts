@@ -33,11 +33,12 @@ function commonActions(grid: GridBehaviour, cluster: number): string {
       .sort((a, b) => b.share - a.share);
   const said = order.filter(({share}, i) => i === 0 || (i < 3 && share >= 0.15));
   const list = said.map(({name, share}) => `${name} (${percent(share)})`);
-  return `mostly ${join(list)}`;
+  return `${order[0].share > 0.4 ? 'mostly' : 'often'} ${join(list)}`;
 }
 
 /// The share of a cluster's steps for which `of` counts them, and the average share of the others.
-function shares(grid: GridBehaviour, cluster: number, of: (context: number, cell: number) => boolean) {
+function shares(
+    grid: GridBehaviour, cluster: number, of: (context: number, cell: number) => boolean) {
   const share = (c: number) => {
     let inside = 0, all = 0;
     grid.contexts.forEach((context, i) => context.clusters[c].visits.forEach((steps, cell) => {
@@ -110,7 +111,8 @@ function signature(grid: GridBehaviour, layout: Layout, cluster: number): string
 /// Where two policies disagree most, each place in a sentence.
 export function disagreementWords(
     found: Disagreement[], grid: GridBehaviour, layout: Layout, a: number, b: number): string[] {
-  const most = found.filter((d) => d.distance >= 0.1).sort((p, q) => weight(q) - weight(p)).slice(0, 3);
+  const most = found.filter((d) => d.distance >= 0.1)
+      .sort((p, q) => weight(q) - weight(p)).slice(0, 3);
   if (!most.length) {
     return [found.length
       ? `${clusterName(a)} and ${clusterName(b)} act alike wherever both have been.`

@@ -1,4 +1,4 @@
-// Who is in each cluster: counts, the true policy most of them have, and averages of their episodes.
+// Who is in each cluster: counts, the true policy most of them have, and averages over episodes.
 import {count, counted, percent} from '../format';
 import {clusterName, type Model} from '../model';
 
@@ -44,9 +44,11 @@ function majority(model: Model, truths: Map<number, number>): Members['truth'] {
 export function memberNotes({episodes, truth}: Members): string[] {
   return [
     counted(episodes, 'trajectory', 'trajectories'),
-    ...truth ? [`${truth.share === 1 ? 'all' : 'mostly'} ${truth.name} (${percent(truth.share)})`] : [],
+    ...truth ? [`${howMany(truth.share)} ${truth.name} (${percent(truth.share)})`] : [],
   ];
 }
+
+const howMany = (share: number) => (share === 1 ? 'all' : share > 0.5 ? 'mostly' : 'most often');
 
 /// 13.1 below a hundred, 480 above: more digits would say more than an average does.
 export function rounded(value: number): string {

@@ -45,7 +45,7 @@ function routes(model: Model, path: PathBehaviour, all: Members[]): HTMLElement 
   });
   return figure({
     title: 'The ways they take', file: 'routes',
-    caption: 'Thin lines: some of the trajectories. Thick line: the mean of all, with its direction. '
+    caption: 'Thin lines: some of the trajectories. Thick line: the mean of all, with its way. '
       + `Circle: where the mean route starts.${goal ? ' Star: the goal.' : ''}${references}`,
     draw: (width) => panels(width, [
       ...all.length > 1 ? [{
@@ -64,8 +64,7 @@ function routes(model: Model, path: PathBehaviour, all: Members[]): HTMLElement 
 /// The goal, where all episodes the report holds have the same.
 function commonGoal(model: Model): Point | null {
   const goals = model.report.trajectories.flatMap((t) => (t.path ? [t.path.goal] : []));
-  const same = goals.every((goal) => Math.abs(goal[0] - goals[0][0]) + Math.abs(goal[1] - goals[0][1])
-    < 1e-4);
+  const same = goals.every(([x, y]) => size([x - goals[0][0], y - goals[0][1]]) < 1e-4);
   return goals.length && same ? goals[0] : null;
 }
 
@@ -82,9 +81,9 @@ function routeMarks(path: PathBehaviour, cluster: number, onlyMean: boolean): Pl
   const stroke = clusterColour(cluster);
   const middle = mean[along(mean, 0.6)];
   return [
-    ...onlyMean ? [] : thin.map((route) => Plot.line(route, {
-      ...line, stroke, strokeWidth: 1, strokeOpacity: 0.28,
-    })),
+    onlyMean ? null : Plot.line(thin.flatMap((route, z) => route.map(([x, y]) => ({x, y, z}))), {
+      x: 'x', y: 'y', z: 'z', stroke, strokeWidth: 1, strokeOpacity: thin.length > 60 ? 0.16 : 0.28,
+    }),
     Plot.line(mean, {...line, stroke, strokeWidth: 3}),
     Plot.vector(heads(mean), {
       x: (p) => p.at[0], y: (p) => p.at[1], rotate: (p) => turn(p.way), length: 11, r: 11,
@@ -189,7 +188,7 @@ function drawDifference(
     width: number, path: PathBehaviour, found: Parting[], a: number, b: number): SVGSVGElement {
   const most = Math.max(...found.map((p) => p.gap), 0);
   const strongest = Math.max(...found.flatMap((p) => [size(p.a), size(p.b)]), 0);
-  const bin = width / path.bins;
+  const bin = 0.7 * width / path.bins;
   return plane({
     label: `Mean actions of ${clusterName(a)} and ${clusterName(b)} where both have been`,
     width, range: path.range,

@@ -90,7 +90,8 @@ function halfway(route: Point[]): string {
 export function along(route: Point[], share: number): number {
   const lengths = [0];
   for (let i = 1; i < route.length; ++i) {
-    lengths.push(lengths[i - 1] + size([route[i][0] - route[i - 1][0], route[i][1] - route[i - 1][1]]));
+    const [from, to] = [route[i - 1], route[i]];
+    lengths.push(lengths[i - 1] + size([to[0] - from[0], to[1] - from[1]]));
   }
   const all = lengths[lengths.length - 1];
   return all ? lengths.findIndex((length) => length >= share * all) : 0;
@@ -123,7 +124,9 @@ export function place([x, y]: number[]): string {
 export function partingWords(found: Parting[], a: number, b: number): string[] {
   const both = `${clusterName(a)} and ${clusterName(b)}`;
   if (!found.length) return [`${both} have no place in common.`];
-  const most = [...found].sort((p, q) => q.gap * Math.sqrt(q.share) - p.gap * Math.sqrt(p.share));
+  const widest = Math.max(...found.map((p) => p.gap));
+  const most = found.filter((p) => p.gap >= 0.4 * widest)
+      .sort((p, q) => q.gap * Math.sqrt(q.share) - p.gap * Math.sqrt(p.share));
   return [
     `${both} have ${found.length} places in common.`,
     ...most.slice(0, 2).map((p) => `Near ${place([p.x, p.y])}, ${clusterName(a)} pushes `

@@ -20,7 +20,8 @@ export function picker(
 
 /// Two of them, of which the second never shows what the first does.
 export function pairPicker(
-    names: string[], pair: [number, number], choose: (pair: [number, number]) => void): HTMLElement[] {
+    names: string[], pair: [number, number],
+    choose: (pair: [number, number]) => void): HTMLElement[] {
   let now = pair;
   const set = (a: number, b: number) => {
     now = a === b ? [now[1], now[0]] : [a, b];

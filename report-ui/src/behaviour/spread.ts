@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import {h} from '../dom';
 import {figure} from '../figure';
-import {number} from '../format';
+import {number, percent} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {Numbers} from '../column';
@@ -27,7 +27,7 @@ export function spread(model: Model, title: string, axis: string, file: string,
   const bars = histogram(model, values, low, high);
   return {figure: figure({
     title, file,
-    caption: 'Height: share of the policy’s episodes; each row has its own scale. Line: the median.',
+    caption: 'Height: share of the policy’s episodes, each row on its own scale. Line: the median.',
     draw: (width) => draw(width, title, axis, bars, middles),
   })};
 }
@@ -90,8 +90,10 @@ function draw(width: number, title: string, axis: string, bars: Bar[],
       Plot.rectY(bars, {
         fy: 'cluster', x1: 'low', x2: 'high', y: 'height', insetLeft: 0.5, insetRight: 0.5,
         fill: (bar: Bar) => clusterColour(bar.cluster), fillOpacity: 0.75,
-        title: (bar: Bar) => `${clusterName(bar.cluster)}\n${number(bar.low)} to ${number(bar.high)}: `
-          + `${(100 * bar.share).toFixed(1)}% of episodes`, tip,
+        title: (bar: Bar) => [
+          clusterName(bar.cluster), `${number(bar.low)} to ${number(bar.high)}`,
+          `${percent(bar.share)} of episodes`].join('\n'),
+        tip,
       }),
       Plot.tickX(middles, {fy: 'cluster', x: 'median', stroke: 'currentColor', strokeWidth: 1.5}),
       Plot.text(rows, {

@@ -12,19 +12,20 @@ import type {Trajectory} from '../record';
 /// The number of a kept step in the episode, from 1.
 export const stepNumber = ({stride}: Trajectory, kept: number): number => kept * stride + 1;
 
-/// Log-likelihoods of all policies after a step, less that of the best.
-function behind(evidence: number[], k: number, kept: number): number[] {
-  const now = evidence.slice(kept * k, (kept + 1) * k);
+/// Log-likelihoods of all policies after a step, less that of the best. What a policy cannot have
+/// done at all is not a number in the record.
+function behind(evidence: (number | null)[], k: number, kept: number): number[] {
+  const now = evidence.slice(kept * k, (kept + 1) * k).map((value) => value ?? -Infinity);
   const best = Math.max(...now);
-  return now.map((value) => value - best);
+  return now.map((value) => (Number.isFinite(best) ? value - best : 0));
 }
 
 export function drawEvidence(width: number, episode: Trajectory, k: number): Chart {
   const evidence = episode.evidence!, kept = evidence.length / k;
-  const data = Array.from({length: kept}, (_, i) => behind(evidence, k, i).map((value, cluster) => ({
-    step: stepNumber(episode, i), value, cluster,
-  }))).flat();
-  const lowest = Math.min(-1, ...data.map((d) => d.value)), height = 180;
+  const data = Array.from({length: kept}, (_, i) => behind(evidence, k, i)
+      .map((value, cluster) => ({step: stepNumber(episode, i), value, cluster}))).flat();
+  const finite = data.filter((d) => Number.isFinite(d.value));
+  const lowest = Math.min(-1, ...finite.map((d) => d.value)), height = 180;
   return chart('Log-likelihood of each policy, relative to the best, after every step', {
     width, height, marginLeft: 52, marginRight: endRoom, marginTop: 10, marginBottom: 36,
     color: {type: 'identity'},
@@ -39,9 +40,12 @@ export function drawEvidence(width: number, episode: Trajectory, k: number): Cha
         x: 'step', y: 'value', z: 'cluster', stroke: (d) => clusterColour(d.cluster),
         strokeWidth: 1.8,
       }),
-      kept < 2 ? Plot.dot(data, {x: 'step', y: 'value', fill: (d) => clusterColour(d.cluster)}) : null,
-      endLabels(data.slice(-k).map((d) => ({x: d.step, y: d.value, cluster: d.cluster})),
-          {x: Infinity, y: -lowest * 14 / (height - 46)}),
+      Plot.dot(kept < 2 ? data : [], {
+        x: 'step', y: 'value', fill: (d) => clusterColour(d.cluster),
+      }),
+      endLabels(data.slice(-k).filter((d) => Number.isFinite(d.value)).map((d) => ({
+        x: d.step, y: d.value, cluster: d.cluster,
+      })), {x: Infinity, y: -lowest * 14 / (height - 46)}),
     ],
   });
 }
@@ -55,8 +59,12 @@ export function evidenceSentence(episode: Trajectory, k: number, kept: number): 
   const level = order.filter(({value}) => value > -alike);
   const after = `After ${counted(stepNumber(episode, kept), 'step')}`;
   if (level.length > 1) {
-    const names = join(level.map(({cluster}) => clusterName(cluster)));
+    const clusters = level.map(({cluster}) => cluster).sort((a, b) => a - b);
+    const names = level.length === k && k > 2 ? 'all policies' : join(clusters.map(clusterName));
     return h('p', {}, `${after} ${names} explain it equally well.`);
+  }
+  if (order[1].value === -Infinity) {
+    return h('p', {}, `${after} only ${clusterName(order[0].cluster)} can have done all of it.`);
   }
   const ahead = -order[1].value, digits = ahead < 10 ? 1 : 0;
   return h('p', {},
@@ -66,6 +74,7 @@ export function evidenceSentence(episode: Trajectory, k: number, kept: number): 
 
 function times(nats: number, digits: number): (Node | string)[] {
   const power = ['e', h('sup', {}, nats.toFixed(digits))];
-  if (nats < 13) return [...power, ` = ${nats < 2.3 ? Math.exp(nats).toFixed(1) : count(Math.exp(nats))}`];
+  const value = Math.exp(nats);
+  if (nats < 13) return [...power, ` = ${value < 10 ? value.toFixed(1) : count(value)}`];
   return [...power, ' ≈ 10', h('sup', {}, Math.round(nats / Math.LN10).toString())];
 }

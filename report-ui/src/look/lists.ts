@@ -37,9 +37,9 @@ export class Lists {
 
   private show(list: NotableList): void {
     const {model} = this;
-    const returns = model.returns && list.episodes.some(
-        (e) => model.returns![e] !== model.returns![list.episodes[0]]);
-    const truth = model.truth && list.episodes.some((e) => model.truth![e] >= 0);
+    const [first] = list.episodes;
+    const returns = list.episodes.some((e) => model.returns?.[e] !== model.returns?.[first]);
+    const truth = list.episodes.some((e) => (model.truth?.[e] ?? -1) >= 0);
     this.explanation.textContent = list.explanation;
     this.table.replaceChildren(h('table', {class: 'episodes'},
         h('thead', {}, h('tr', {},
@@ -47,8 +47,10 @@ export class Lists {
             truth && h('th', {scope: 'col'}, 'True'),
             h('th', {scope: 'col', class: 'number'}, 'Steps'),
             returns && h('th', {scope: 'col', class: 'number'}, 'Return'),
-            h('th', {scope: 'col', class: 'number', title: 'Best score less second best'}, 'Margin'))),
-        h('tbody', {}, ...list.episodes.map((e) => this.row(e, Boolean(truth), Boolean(returns))))));
+            h('th', {
+              scope: 'col', class: 'number', title: 'Best score less second best',
+            }, 'Margin'))),
+        h('tbody', {}, ...list.episodes.map((e) => this.row(e, truth, returns)))));
     this.mark(this.chosen);
   }
 

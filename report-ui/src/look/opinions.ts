@@ -17,7 +17,8 @@ export function probabilityTable(
     const share = episode.policies![(kept * k + cluster) * n + action];
     return h('td', {class: action === taken ? 'probability taken' : 'probability'},
         h('span', {class: 'bar-ground'}, h('span', {style: `width: ${100 * share}%`})),
-        h('span', {class: share < 0.005 ? 'muted' : ''}, `${share > 0 && share < 0.005 ? '<1' : Math.round(100 * share)}%`));
+        h('span', {class: share < 0.005 ? 'muted' : ''},
+            share > 0 && share < 0.005 ? '<1%' : `${Math.round(100 * share)}%`));
   };
   return h('table', {class: 'probabilities'},
       h('caption', {}, 'What each policy would choose here'),
@@ -100,7 +101,7 @@ export function forcePlane(width: number, episode: Trajectory, k: number,
       })),
       Plot.text(all, {
         x: (g) => g.mean[0], y: (g) => g.mean[1], text: (g) => String(g.cluster), fontWeight: 600,
-        fill: (g) => clusterColour(g.cluster), stroke: 'var(--ground)', strokeWidth: 3,
+        fill: 'currentColor', stroke: 'var(--ground)', strokeWidth: 3,
       }),
       Plot.link([0], {x1: 0, y1: 0, x2: x, y2: y, stroke: 'currentColor', strokeWidth: 2}),
       Plot.vector([0], {

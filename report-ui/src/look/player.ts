@@ -109,13 +109,13 @@ export class Player {
     const scene = figure({
       title: 'Step by step', file: 'episode', draw: this.scene.draw,
       caption: {
-        grid: 'Circle: the agent; arrow: the action it chose. Line: its way so far. Star: the goal.',
+        grid: 'Circle: the agent; arrow: the action it chose. Line: its way. Star: the goal.',
         path: 'Dot: where it is; arrow: the direction of its action. Star: the goal.',
         curves: 'Strong: this episode. Weak: the means of the policies.',
       }[behaviour.kind],
     });
     return h('div', {
-      class: 'stage', tabindex: 0, role: 'group', keydown: (event: KeyboardEvent) => this.key(event),
+      class: 'stage', tabindex: 0, role: 'group', keydown: (e: KeyboardEvent) => this.key(e),
       'aria-label': 'Player. Arrow keys step, space plays, Home and End jump.',
     },
     this.controls(),
@@ -195,8 +195,8 @@ export class Player {
   private opinion(episode: Trajectory): HTMLElement | string {
     const {model} = this, {behaviour} = model.report;
     if (!episode.policies) {
-      return h('p', {class: 'note'}, 'This method’s centres are not policies, so there is no saying '
-        + 'what each would do at a step.');
+      return h('p', {class: 'note'}, 'This method’s centres are not policies, so there is no '
+        + 'saying what each would do at a step.');
     }
     if (!episode.actions) return '';
     const names = 'action_names' in behaviour ? behaviour.action_names : [];

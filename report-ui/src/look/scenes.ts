@@ -2,6 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import {chart} from '../behaviour/chart';
 import {telling} from '../behaviour/curves_data';
+import {turns} from '../behaviour/grid_arrows';
 import {Layout} from '../behaviour/grid_layout';
 import {gridMap} from '../behaviour/grid_map';
 import {turn} from '../behaviour/path_data';
@@ -13,8 +14,6 @@ import type {CurvesBehaviour, GridBehaviour, PathBehaviour, Trajectory} from '..
 import {cursor, type Cursor} from './cursor';
 import {stepNumber} from './evidence';
 
-const turns: Record<string, number> = {up: 0, right: 90, down: 180, left: 270};
-
 export function gridScene(width: number, model: Model, grid: GridBehaviour, episode: Trajectory,
     kept: number): SVGSVGElement {
   const layout = new Layout({...grid, frame: 'map'});
@@ -22,7 +21,8 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
   const trail = own.agent.slice(0, kept + 1).map(place);
   const here = trail[trail.length - 1], colour = clusterColour(model.label[episode.episode]);
   const rotate = turns[grid.action_names[episode.actions?.[kept] ?? -1]];
-  const ended = kept === own.agent.length - 1 && own.end !== null ? [here, place(own.end)] : [];
+  const last = stepNumber(episode, kept) === episode.steps;
+  const ended = last && own.end !== null ? [here, place(own.end)] : [];
   const goal = own.goal ?? (grid.frame === 'map' ? grid.goal : null);
   return gridMap({
     label: `The map at step ${stepNumber(episode, kept)}: the agent is at row ${here.y}, `
@@ -40,7 +40,7 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
     ],
     over: (cell) => [
       Plot.vector(rotate === undefined ? [] : [here], {
-        x: 'x', y: 'y', rotate, length: Math.max(14, 0.95 * cell), r: 6, anchor: 'start',
+        x: 'x', y: 'y', rotate, length: Math.max(14, 0.95 * cell), r: 4.5, anchor: 'start',
         stroke: 'currentColor', strokeWidth: 2,
       }),
       Plot.dot([here], {
@@ -110,7 +110,8 @@ export function curveScene(width: number, model: Model, curves: CurvesBehaviour,
       width, height: (dimensions.length > 1 ? 86 : 206) + (last(row) ? 34 : 20), marginLeft: 44,
       marginRight: 8, marginTop: 6, marginBottom: last(row) ? 34 : 20, color: {type: 'identity'},
       x: {
-        label: last(row) ? 'step' : null, labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
+        label: last(row) ? 'step' : null, labelAnchor: 'center', labelArrow: 'none',
+        tickFormat: 'd',
         domain: [1, Math.max(2, episode.steps)], ticks: Math.round(width / 70),
       },
       y: {label: null, ticks: 3},

@@ -1,0 +1,256 @@
+// The report as a person meets it, in a real browser: pages of real runs, made by the program.
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {readFileSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {artefacts, download, launch, open, screenshot} from './browser.mjs';
+
+const at = (name) => join(artefacts, name);
+const kindred = (...args) =>
+  execFileSync(process.env.KINDRED_PROGRAM, args, {stdio: ['ignore', 'pipe', 'pipe']});
+
+/// Generates, clusters and reports; returns the page's file.
+function report(name, generate, cluster) {
+  for (const old of [`${name}.h5`, `${name}-run`]) rmSync(at(old), {recursive: true, force: true});
+  kindred('generate', ...generate, '--seed', '1', '-o', at(`${name}.h5`));
+  kindred('cluster', at(`${name}.h5`), ...cluster, '--seed', '1', '-o', at(`${name}-run`));
+  kindred('report', at(`${name}-run`), '-o', at(`${name}.html`));
+  return at(`${name}.html`);
+}
+
+const tables = ['--policy', 'tabular', '--restarts', '3'];
+const files = {};
+let browser;
+
+before(async () => {
+  files.diagonal = report('diagonal', ['diagonal', '--per-expert', '20000'], ['-k', '5', ...tables]);
+  files.takeball = report('takeball', ['takeball', '--per-expert', '300'], ['-k', '4', ...tables]);
+  files.path = report('path', ['path-following', '--per-expert', '60'],
+                      ['--method', 'return-kmeans', '-k', '3']);
+  if (process.env.KINDRED_HAS_MUJOCO === 'ON') {
+    files.hopper = report('hopper', ['hopper-medium-expert', '--steps', '20000'],
+                          ['--method', 'return-kmeans', '-k', '2']);
+  }
+  browser = await launch();
+}, {timeout: 240_000});
+
+after(() => browser?.close());
+
+const labels = () => readFileSync(at('diagonal-run/labels.csv'), 'utf8').trim().split('\n').slice(1);
+
+test('100,000 episodes open within 3 seconds, and nothing complains', async () => {
+  const page = await open(browser, files.diagonal);
+  await screenshot(page, 'diagonal');
+  assert.ok(page.seconds < 3, `${page.seconds} s`);
+  assert.deepEqual(page.complaints, []);
+});
+
+test('the first screen tells the answer', async () => {
+  const page = await open(browser, files.diagonal);
+  const overview = page.locator('#overview');
+  const text = await overview.innerText();
+  assert.match(text, /Five policies explain these 100,000 trajectories/);
+  assert.match(text, /ceiling 0\.9/);
+  for (let cluster = 0; cluster < 5; ++cluster) assert.ok(text.includes(`Policy ${cluster}`));
+  const {y, height} = await overview.boundingBox();
+  assert.ok(y + height <= 800, `ends at ${y + height} of 800 pixels`);
+});
+
+test('the map answers to the mouse, and its choice is played below', async () => {
+  const page = await open(browser, files.diagonal);
+  const canvas = page.locator('#map canvas').first();
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  const tooltip = page.locator('#map .tooltip');
+  // Points lie around the corners: look for one along the middle line.
+  let found = null;
+  for (let y = 8; y < box.height && !found; y += 6) {
+    await page.mouse.move(box.x + box.width / 2, box.y + y);
+    if (await tooltip.isVisible()) found = y;
+  }
+  assert.ok(found, 'no point was under the mouse');
+  assert.match(await tooltip.innerText(), /Policy \d/);
+  await page.mouse.click(box.x + box.width / 2, box.y + found);
+  const id = (await page.locator('.map-episode').innerText()).match(/\d+/)[0];
+  assert.equal(await page.locator('.player h3').innerText(), `Episode ${id}`);
+  await screenshot(page, 'diagonal-map');
+  assert.deepEqual(page.complaints, []);
+});
+
+test('the map stays fluid', async () => {
+  const page = await open(browser, files.diagonal);
+  const canvas = page.locator('#map canvas').first();
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const frames = await page.evaluate(async () => {
+    const target = document.querySelector('#map canvas');
+    const {left, top, width, height} = target.getBoundingClientRect();
+    const took = [];
+    for (let i = 0; i < 20; ++i) {
+      target.dispatchEvent(new WheelEvent('wheel', {
+        deltaY: i < 10 ? -60 : 60, clientX: left + width / 2, clientY: top + height / 2,
+        bubbles: true, cancelable: true,
+      }));
+      const start = performance.now();
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      took.push(performance.now() - start);
+    }
+    return took.sort((a, b) => a - b);
+  });
+  const median = frames[10];
+  console.log(`zooming 100,000 points: median of two frames ${median.toFixed(0)} ms`);
+  assert.ok(median < 150, `${median} ms for two frames`);
+});
+
+test('an episode can be named', async () => {
+  const page = await open(browser, files.diagonal);
+  await page.fill('#jump', '777');
+  await page.press('#jump', 'Enter');
+  const label = labels()[777].split(',')[1];
+  assert.match(await page.locator('.map-episode').innerText(), new RegExp(`777[^]*Policy ${label}`));
+  await page.fill('#jump', '100000');
+  await page.press('#jump', 'Enter');
+  assert.equal(await page.locator('#jump-answer').innerText(), 'There is no episode 100000.');
+});
+
+test('keys step through an episode', async () => {
+  const page = await open(browser, files.diagonal);
+  const player = page.locator('.player');
+  const now = () => player.locator('.now').innerText();
+  assert.match(await now(), /^Step 1 of/);
+  await player.locator('input[type=range]').focus();
+  await page.keyboard.press('ArrowRight');
+  assert.match(await now(), /^Step 2 of/);
+  await page.keyboard.press('End');
+  const [, step, steps] = (await now()).match(/^Step (\d+) of (\d+)/);
+  assert.equal(step, steps);
+  assert.match(await player.innerText(), /What each policy would choose here/);
+});
+
+test('gridworlds show where policies go and where two part', async () => {
+  const page = await open(browser, files.diagonal);
+  const text = await page.locator('#behaviour').innerText();
+  assert.match(text, /row \d, column \d/);
+  assert.match(text, /Policy \d goes (up|down|left|right) in \d+% of visits/);
+  await page.locator('#behaviour').scrollIntoViewIfNeeded();
+  await screenshot(page, 'diagonal-behaviour');
+  const takeball = await open(browser, files.takeball);
+  assert.match(await takeball.locator('#behaviour').innerText(), /ball/);
+  await screenshot(takeball, 'takeball', {fullPage: true});
+  assert.deepEqual([...page.complaints, ...takeball.complaints], []);
+});
+
+test('paths show routes', async () => {
+  const page = await open(browser, files.path);
+  const text = await page.locator('#behaviour').innerText();
+  assert.match(text, /ways they take/i);
+  assert.ok(await page.locator('#behaviour svg path').count() > 100);
+  await page.locator('#behaviour').scrollIntoViewIfNeeded();
+  await screenshot(page, 'path', {fullPage: true});
+  assert.deepEqual(page.complaints, []);
+});
+
+test('walkers show returns, lengths, actions and curves', async (t) => {
+  if (!files.hopper) return t.skip('NOT TESTED: built without MuJoCo');
+  const page = await open(browser, files.hopper);
+  const text = await page.locator('#behaviour').innerText();
+  for (const word of ['Return', 'Length', 'thigh torque', 'forward velocity'])
+    assert.ok(text.includes(word), word);
+  await screenshot(page, 'hopper', {fullPage: true});
+  assert.deepEqual(page.complaints, []);
+});
+
+test('labels and pictures can be taken away', async () => {
+  const page = await open(browser, files.diagonal);
+  const csv = await download(page, '#reproduce button:has-text("CSV"), #reproduce a:has-text("CSV")');
+  const rows = csv.bytes.toString().trim().split('\n');
+  assert.equal(rows.length, 100_001);
+  assert.match(rows[0], /^episode,label,margin/);
+  assert.deepEqual(rows.slice(1, 50).map((row) => row.split(',').slice(0, 2)),
+                   labels().slice(0, 49).map((row) => row.split(',').slice(0, 2)));
+  const svg = await download(page, '#behaviour figure button:has-text("SVG")');
+  assert.match(svg.bytes.toString(), /^<(\?xml|svg)/);
+  assert.match(svg.name, /\.svg$/);
+  const png = await download(page, '#map figure button:has-text("PNG")');
+  assert.equal(png.bytes.subarray(1, 4).toString(), 'PNG');
+  const map = await download(page, '#map figure button:has-text("SVG")');
+  assert.match(map.bytes.toString(), /<image/);
+});
+
+test('it can be done again from what it says', async () => {
+  const page = await open(browser, files.diagonal);
+  const text = await page.locator('#reproduce').innerText();
+  assert.match(text, /kindred cluster .*diagonal\.h5 -k 5/);
+  assert.match(text, /merge-to = /);
+  const {version} = JSON.parse(readFileSync(at('diagonal-run/run.json')));
+  assert.ok(text.includes(version));
+});
+
+/// Texts smaller than 12 pixels as they are seen, pictures that are scaled included.
+const smallTexts = () => {
+  const small = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || element.closest('script, style, noscript')) continue;
+    if (!element.getClientRects().length || element.closest('.visually-hidden')) continue;
+    const svg = element.closest('svg');
+    const box = svg?.viewBox?.baseVal;
+    const scale = box?.width ? svg.getBoundingClientRect().width / box.width : 1;
+    const size = parseFloat(getComputedStyle(element).fontSize) * scale;
+    if (size < 11.95) small.add(`${size.toFixed(1)}px: ${walker.currentNode.data.trim()}`);
+  }
+  return [...small].slice(0, 10);
+};
+
+for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 390]])
+  test(`it is readable in ${scheme} at ${width} pixels`, async () => {
+    for (const name of ['diagonal', 'path', ...(files.hopper ? ['hopper'] : [])]) {
+      const page = await open(browser, files[name],
+                              {viewport: {width, height: 800}, colorScheme: scheme});
+      assert.deepEqual(await page.evaluate(smallTexts), [], name);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width,
+                `${name} is wider than the screen`);
+      await screenshot(page, `${name}-${scheme}-${width}`);
+      assert.deepEqual(page.complaints, []);
+    }
+  });
+
+test('everything that can be used has a name and can be reached by keys', async () => {
+  const page = await open(browser, files.diagonal);
+  const nameless = await page.evaluate(() =>
+    [...document.querySelectorAll('button, a, input, select, canvas, [role=img], svg')]
+      .filter((element) => element.getClientRects().length && !element.closest('[aria-hidden=true]'))
+      .filter((element) => element.tagName !== 'svg' || !element.closest('[role=img]:not(svg)'))
+      .filter((element) => !(element.getAttribute('aria-label') || element.labels?.length ||
+        element.getAttribute('aria-labelledby') || element.textContent.trim() || element.title))
+      .map((element) => element.outerHTML.slice(0, 80)));
+  assert.deepEqual(nameless, []);
+  await page.keyboard.press('Tab');
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /skip/i);
+});
+
+test('on paper it is light, and without controls', async () => {
+  const page = await open(browser, files.diagonal, {colorScheme: 'dark'});
+  await page.emulateMedia({media: 'print', colorScheme: 'dark'});
+  const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const bright = ground.match(/[\d.]+/g).slice(0, 3).every((part) => Number(part) > 230);
+  assert.ok(bright || ground === 'rgba(0, 0, 0, 0)', ground);
+  assert.equal(await page.locator('nav').first().isVisible(), false);
+  await page.pdf({path: join(artefacts, 'diagonal.pdf'), format: 'A4'});
+});
+
+test('runs stand side by side', async () => {
+  rmSync(at('again-run'), {recursive: true, force: true});
+  kindred('cluster', at('diagonal.h5'), '-k', '4', ...tables, '--seed', '2', '-o', at('again-run'));
+  kindred('compare', at('diagonal-run'), at('again-run'), '-o', at('comparison.html'));
+  const page = await open(browser, at('comparison.html'));
+  const text = await page.locator('main').innerText();
+  assert.match(text, /diagonal-run/);
+  assert.match(text, /again-run/);
+  assert.match(text, /Four policies/);
+  await screenshot(page, 'comparison', {fullPage: true});
+  assert.deepEqual(page.complaints, []);
+});
