@@ -13,13 +13,20 @@ import {picker} from './picker';
 import {redrawable} from './redrawable';
 
 const most = 8;
+const whole = (share: number) => `${Math.round(100 * share)}%`;
 
 export function actionFigures(curves: CurvesBehaviour): HTMLElement[] {
   if (curves.clusters.some((cluster) => cluster.action_counts)) return [frequencies(curves)];
+  const order = actionOrder(curves);
+  if (!order.length) return [];
+  return [quantiles(curves, order), ...histograms(curves, order)];
+}
+
+/// The numbers of a continuous action, those that tell the policies apart best first.
+export function actionOrder(curves: CurvesBehaviour): number[] {
   const moments = curves.clusters.flatMap(({action}) => (action ? [action] : []));
   if (moments.length !== curves.clusters.length) return [];
-  const order = telling(moments, curves.action_names).map((t) => t.dimension);
-  return [quantiles(curves, order), ...histograms(curves, order)];
+  return telling(moments, curves.action_names).map((t) => t.dimension);
 }
 
 interface Row {
@@ -40,8 +47,8 @@ function quantiles(curves: CurvesBehaviour, order: number[]): HTMLElement {
   const middle = Math.floor(last / 2);
   return figure({
     title: 'Their actions', file: 'actions',
-    caption: `Thin: ${percent(levels[0])} to ${percent(levels[last])} of the steps; thick: `
-      + `${percent(levels[1])} to ${percent(levels[last - 1])}; dot: the median.${left}`,
+    caption: `Thin: ${whole(levels[0])} to ${whole(levels[last])} of the steps; thick: `
+      + `${whole(levels[1])} to ${whole(levels[last - 1])}; dot: the median.${left}`,
     draw: (width) => grouped(width, 'Quantiles of the actions of each policy', 'value', rows, [
       Plot.ruleX([0], {stroke: 'var(--line)'}),
       Plot.ruleY(rows, {
@@ -55,7 +62,7 @@ function quantiles(curves: CurvesBehaviour, order: number[]): HTMLElement {
       Plot.dot(rows, {
         fy: 'name', y: 'cluster', x: (r: Row) => r.levels[middle], r: 3.4, fill: 'var(--ground)',
         stroke: 'currentColor', tip, title: (r: Row) => `${clusterName(r.cluster)}, ${r.name}\n`
-          + levels.map((level, i) => `${percent(level)}: ${number(r.levels[i])}`).join('\n'),
+          + levels.map((level, i) => `${whole(level)}: ${number(r.levels[i])}`).join('\n'),
       }),
     ]),
   });

@@ -22,7 +22,8 @@ export function curvesBehaviour(
   return [
     wordList(curvesWords(curves, all)),
     ...outcomes,
-    h('div', {class: 'figures'}, ...actionFigures(curves), stateFigure(model, curves)),
+    h('div', {class: 'figures'}, ...actionFigures(curves),
+        curves.times.length > 1 && stateFigure(model, curves)),
   ];
 }
 
@@ -45,8 +46,9 @@ function stateFigure(model: Model, curves: CurvesBehaviour): HTMLElement {
   const element = figure({
     title: 'The course of their observations', file: 'observations-over-time',
     caption: 'Line: mean of the trajectories still running. Band: from their 10% to their 90% '
-      + 'quantile. The list is ordered by how well a number tells the policies apart: the difference '
-      + 'of two policies’ means over their pooled deviation, for the two furthest apart.',
+      + 'quantile. The list is ordered by how well a number tells the policies apart: the '
+      + 'difference of two policies’ means over their pooled deviation, for the two furthest '
+      + 'apart.',
     draw: drawing.draw,
   });
   element.classList.add('wide');

@@ -2,12 +2,16 @@
 import {number} from '../format';
 import {clusterName} from '../model';
 import type {CurvesBehaviour} from '../record';
-import {othersName, rounded, type Members} from './members';
+import {preferences} from './action_words';
+import {lasting, othersName, rounded, type Members} from './members';
 
 interface Moments {
   mean: number[];
   deviation: number[];
 }
+
+/// A smaller difference, in deviations, is none to speak of.
+const worthSaying = 0.1;
 
 export interface Telling {
   dimension: number;
@@ -38,11 +42,13 @@ function apart(a: Moments, b: Moments, i: number): number {
 }
 
 export function curvesWords(curves: CurvesBehaviour, all: Members[]): string[] {
+  const paid = all.some(({meanReturn}) => meanReturn);
   return all.map((members) => {
     if (!members.episodes) return 'has no trajectories.';
+    const counts = curves.clusters[members.cluster].action_counts;
     const parts = [
-      `${members.meanReturn === null ? '' : `returns ${rounded(members.meanReturn)} and `}`
-        + `lasts ${rounded(members.meanLength)} steps on average`,
+      counts && preferences(counts, curves.action_names),
+      `${paid ? `returns ${rounded(members.meanReturn!)} and ` : ''}${lasting(members)}`,
       ownMark(curves, members.cluster),
     ];
     return `${parts.filter((part) => part).join('; ')}.`;
@@ -60,7 +66,7 @@ function ownMark(curves: CurvesBehaviour, cluster: number): string | null {
     deviation: own.mean.map((_, i) => Math.sqrt(average(others.map((o) => o.deviation[i] ** 2)))),
   };
   const [first] = telling([own, rest], curves.observation_names);
-  if (!first?.score) return null;
+  if (!first || first.score < worthSaying) return null;
   const name = othersName(curves.clusters.length, cluster), i = first.dimension;
   const digits = (value: number) => number(Number(value.toPrecision(3)));
   return `differs from ${name} most in ${first.name}, whose mean is ${digits(own.mean[i])} `

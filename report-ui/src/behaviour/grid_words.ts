@@ -3,9 +3,10 @@ import {sum} from '../contingency';
 import {count, percent} from '../format';
 import {clusterName} from '../model';
 import type {GridBehaviour} from '../record';
+import {preferences} from './action_words';
 import {choices, weight, type Disagreement} from './grid_data';
 import type {Layout} from './grid_layout';
-import {othersName, rounded, type Members} from './members';
+import {lasting, othersName, type Members} from './members';
 
 /// One sentence per cluster.
 export function gridWords(grid: GridBehaviour, layout: Layout, all: Members[]): string[] {
@@ -13,7 +14,7 @@ export function gridWords(grid: GridBehaviour, layout: Layout, all: Members[]): 
     if (!members.episodes) return 'has no trajectories.';
     const parts = [
       commonActions(grid, members.cluster),
-      `lasts ${rounded(members.meanLength)} steps on average`,
+      lasting(members),
       situation(grid, members.cluster),
       region(grid, layout, members.cluster),
       signature(grid, layout, members.cluster),
@@ -22,18 +23,12 @@ export function gridWords(grid: GridBehaviour, layout: Layout, all: Members[]): 
   });
 }
 
-/// "mostly right (61%) and down (32%)": as many as make most of the steps.
 function commonActions(grid: GridBehaviour, cluster: number): string {
   const names = grid.action_names, totals = names.map(() => 0);
   for (const context of grid.contexts) {
     context.clusters[cluster].actions.forEach((n, i) => { totals[i % names.length] += n; });
   }
-  const all = sum(totals);
-  const order = totals.map((n, i) => ({name: names[i], share: n / all}))
-      .sort((a, b) => b.share - a.share);
-  const said = order.filter(({share}, i) => i === 0 || (i < 3 && share >= 0.15));
-  const list = said.map(({name, share}) => `${name} (${percent(share)})`);
-  return `${order[0].share > 0.4 ? 'mostly' : 'often'} ${join(list)}`;
+  return preferences(totals, names);
 }
 
 /// The share of a cluster's steps for which `of` counts them, and the average share of the others.
@@ -147,8 +142,3 @@ function verb(grid: GridBehaviour, action: number): string {
 }
 
 const capital = (text: string) => text[0].toUpperCase() + text.slice(1);
-
-export function join(parts: string[]): string {
-  return parts.length < 2 ? parts.join('')
-    : `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
-}

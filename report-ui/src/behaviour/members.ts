@@ -55,6 +55,12 @@ export function rounded(value: number): string {
   return Math.abs(value) < 100 ? String(Number(value.toFixed(1))).replace('-', '−') : count(value);
 }
 
+/// "lasts 13.1 steps on average"
+export function lasting({meanLength}: Members): string {
+  const length = rounded(meanLength);
+  return `lasts ${length} ${length === '1' ? 'step' : 'steps'} on average`;
+}
+
 /// How a sentence about one policy calls the rest: where there are two, by its name.
 export function othersName(k: number, cluster: number): string {
   return k === 2 ? clusterName(1 - cluster) : 'the others';

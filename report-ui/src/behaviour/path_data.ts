@@ -2,7 +2,7 @@
 import {number, percent} from '../format';
 import {clusterName} from '../model';
 import type {PathBehaviour} from '../record';
-import {rounded, type Members} from './members';
+import {lasting, type Members} from './members';
 
 type Point = [number, number];
 
@@ -70,7 +70,7 @@ export function pathWords(path: PathBehaviour, all: Members[]): string[] {
     const route = path.clusters[members.cluster].mean_route;
     if (!members.episodes || route.length < 2) return 'has too few steps to describe.';
     const parts = [halfway(route), bend(route),
-      `lasts ${rounded(members.meanLength)} steps on average`, force(path, members.cluster)];
+      lasting(members), force(path, members.cluster)];
     return `${parts.join('; ')}.`;
   });
 }

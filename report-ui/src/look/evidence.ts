@@ -1,13 +1,14 @@
 // How the evidence for each policy grows with the steps of an episode.
 import * as Plot from '@observablehq/plot';
+import {join} from '../behaviour/action_words';
 import {chart, type Chart} from '../behaviour/chart';
 import {endLabels, endRoom} from '../behaviour/end_labels';
-import {join} from '../behaviour/grid_words';
 import {h} from '../dom';
 import {count, counted} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {Trajectory} from '../record';
+import {stepAxis} from './step_axis';
 
 /// The number of a kept step in the episode, from 1.
 export const stepNumber = ({stride}: Trajectory, kept: number): number => kept * stride + 1;
@@ -29,11 +30,7 @@ export function drawEvidence(width: number, episode: Trajectory, k: number): Cha
   return chart('Log-likelihood of each policy, relative to the best, after every step', {
     width, height, marginLeft: 52, marginRight: endRoom, marginTop: 10, marginBottom: 36,
     color: {type: 'identity'},
-    x: {
-      label: 'steps so far', labelAnchor: 'center', labelArrow: 'none', tickFormat: 'd',
-      domain: [1, Math.max(2, episode.steps)],
-      ticks: Math.min(episode.steps, Math.round(width / 60)),
-    },
+    x: stepAxis(episode.steps, width, 'steps so far'),
     y: {label: null, ticks: 4, nice: true, domain: [lowest, 0]},
     marks: [
       Plot.line(data, {

@@ -1,4 +1,5 @@
 // Plays one episode: its picture, what each policy would do, and how the evidence grows.
+import {actionOrder} from '../behaviour/actions';
 import {swatch} from '../behaviour/panels';
 import {place} from '../behaviour/path_data';
 import {picker} from '../behaviour/picker';
@@ -7,7 +8,7 @@ import {h} from '../dom';
 import {figure} from '../figure';
 import {counted, number} from '../format';
 import {clusterName, type Model} from '../model';
-import type {Trajectory} from '../record';
+import type {Behaviour, Trajectory} from '../record';
 import {Clock} from './clock';
 import {cursor, type Cursor} from './cursor';
 import {drawEvidence, evidenceSentence, stepNumber} from './evidence';
@@ -58,7 +59,8 @@ export class Player {
       title: 'What each policy would do', file: 'action-at-step', draw: this.actions.draw,
       caption: behaviour.kind === 'path'
         ? 'Arrow: the action taken. Ellipses: mean and one deviation of each policy.'
-        : 'Upright line: the action taken. Dots and lines: mean and one deviation of each policy.',
+        : 'Upright line: the action taken. Dots and lines: mean and one deviation of each policy.'
+          + leftOut(behaviour),
     });
     this.stage = this.makeStage();
     this.element = h('div', {class: 'player'}, this.title, this.facts, this.missing, this.stage);
@@ -237,11 +239,17 @@ export class Player {
           [...ranges[0], ...ranges[1]] as [number, number, number, number], step);
     }
     if (!episode.policies || behaviour.kind !== 'curves') return h('div', {});
-    const shown = behaviour.action_names.map((_, i) => i).slice(0, shownActions);
+    const shown = actionOrder(behaviour).slice(0, shownActions);
     const domain: [number, number] = [
       Math.min(...shown.map((i) => ranges[i][0])), Math.max(...shown.map((i) => ranges[i][1]))];
     return meanRows(width, episode, model.k, behaviour.action_names, shown, domain, step);
   }
+}
+
+function leftOut(behaviour: Behaviour): string {
+  const all = behaviour.kind === 'curves' ? behaviour.action_names.length : 0;
+  return all > shownActions
+    ? ` The ${shownActions} of ${all} numbers in which the policies differ most.` : '';
 }
 
 function keptSteps(episode: Trajectory): number {

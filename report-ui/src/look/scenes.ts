@@ -13,6 +13,7 @@ import {clusterColour} from '../palette';
 import type {CurvesBehaviour, GridBehaviour, PathBehaviour, Trajectory} from '../record';
 import {cursor, type Cursor} from './cursor';
 import {stepNumber} from './evidence';
+import {stepAxis} from './step_axis';
 
 export function gridScene(width: number, model: Model, grid: GridBehaviour, episode: Trajectory,
     kept: number): SVGSVGElement {
@@ -105,22 +106,21 @@ export function curveScene(width: number, model: Model, curves: CurvesBehaviour,
     const own = episode.curves![i].map((value, kept) => ({step: stepNumber(episode, kept), value}));
     const means = curves.clusters.flatMap(({curves: all, running}, cluster) => curves.times
         .map((time, t) => ({step: time + 1, value: all[i].mean[t], cluster, running: running[t]}))
-        .filter((m) => m.running > 0 && m.value != null && m.step <= episode.steps));
+        .filter((m, t) => m.running > 0 && m.value != null
+          // One beyond the end, so that the line reaches it.
+          && (curves.times[t - 1] ?? 0) < episode.steps));
     return chart(`${curves.observation_names[i]} over the episode`, {
       width, height: (dimensions.length > 1 ? 86 : 206) + (last(row) ? 34 : 20), marginLeft: 44,
       marginRight: 8, marginTop: 6, marginBottom: last(row) ? 34 : 20, color: {type: 'identity'},
-      x: {
-        label: last(row) ? 'step' : null, labelAnchor: 'center', labelArrow: 'none',
-        tickFormat: 'd',
-        domain: [1, Math.max(2, episode.steps)], ticks: Math.round(width / 70),
-      },
+      x: stepAxis(episode.steps, width, last(row) ? 'step' : null),
       y: {label: null, ticks: 3},
       marks: [
         Plot.line(means, {
           x: 'step', y: 'value', z: 'cluster', stroke: (m) => clusterColour(m.cluster),
-          strokeOpacity: 0.4, strokeWidth: 1,
+          strokeOpacity: 0.4, strokeWidth: 1, clip: true,
         }),
         Plot.line(own, {x: 'step', y: 'value', stroke: colour, strokeWidth: 1.8}),
+        Plot.dot(own.length < 2 ? own : [], {x: 'step', y: 'value', fill: colour}),
       ],
     });
   });
