@@ -16,7 +16,7 @@ export function finalFigure({report: {run}}: Model): HTMLElement {
   const row = Math.max(16, Math.min(28, 320 / run.restarts.length));
   return figure({
     title: 'Where the restarts ended', file: 'restarts',
-    caption: 'Final objective of every restart; further right is better, and the best is dark.' +
+    caption: 'Final objective of every restart; further right is better, and the best is bold.' +
       (merged ? ' Open circles: before merging.' : '') + scaleNote(values),
     draw: (width) => chart('Final objective of every restart', {
       width, height: 60 + row * run.restarts.length, marginLeft: 100, marginRight: 24, marginTop: 8,

@@ -43,27 +43,24 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
 
 const bestLine = (run: RunRecord) =>
   run.restarts.length > 1
-    ? `One line per restart; the dark one is the best, restart ${run.result.best_restart}.` : '';
+    ? `One line per restart; the bold one is the best, restart ${run.result.best_restart}.` : '';
 
 /// Whole rounds only.
 function roundTicks(run: RunRecord): number {
-  return Math.min(8, Math.max(...run.trace.map(({round}) => round)));
+  return Math.min(8, run.trace.reduce((most, {round}) => Math.max(most, round), 1));
 }
 
 function lines(run: RunRecord, y: string | ((round: Round) => number),
     words: (round: Round) => string): Plot.Markish[] {
   const best = run.trace.filter(({restart}) => restart === run.result.best_restart);
   const others = run.trace.filter(({restart}) => restart !== run.result.best_restart);
-  const last = run.trace.filter((round) => run.trace.every(
-      (other) => other.restart !== round.restart || other.round <= round.round));
+  const ends = (rounds: Round[]) =>
+    [...new Map(rounds.map((round) => [round.restart, round])).values()];
   return [
     Plot.lineY(others, {x: 'round', y, z: 'restart', stroke: 'var(--faint)', strokeWidth: 1.25}),
+    Plot.dot(ends(others), {x: 'round', y, r: 3, fill: 'var(--faint)'}),
     Plot.lineY(best, {x: 'round', y, stroke: 'var(--text)', strokeWidth: 2.25}),
-    Plot.dot(last, {
-      x: 'round', y, r: 3,
-      fill: ({restart}: Round) =>
-        restart === run.result.best_restart ? 'var(--text)' : 'var(--faint)',
-    }),
+    Plot.dot(ends(best), {x: 'round', y, r: 3, fill: 'var(--text)'}),
     Plot.tip(run.trace, Plot.pointer({
       x: 'round', y,
       title: (round: Round) => `Restart ${round.restart}, round ${round.round}\n${words(round)}`,

@@ -5,9 +5,9 @@ import {number, short} from '../format';
 const span = 1000;
 const decades = 6;
 
-export function objectiveScale(values: number[]): ScaleOptions {
-  const sizes = values.filter(Number.isFinite).map(Math.abs);
-  const largest = Math.max(...sizes, 0), least = Math.min(...sizes);
+export function objectiveScale(objectives: number[]): ScaleOptions {
+  const values = objectives.filter(Number.isFinite);
+  const [least, largest] = extent(values.map(Math.abs));
   const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
   if (!oneSign || largest < span * least || largest === 0) {
     return {type: 'linear', tickFormat: near(values) ? number : short};
@@ -15,8 +15,7 @@ export function objectiveScale(values: number[]): ScaleOptions {
   const top = Math.floor(Math.log10(largest));
   const sign = values.some((value) => value < 0) ? -1 : 1;
   const constant = 10 ** (top - decades);
-  const ends = [...values, ...(least < constant ? [0] : [])];
-  const domain = [Math.min(...ends), Math.max(...ends)];
+  const domain = extent(least < constant ? [...values, 0] : values);
   const powers = Array.from({length: decades}, (_, i) => sign * 10 ** (top - i));
   return {
     type: 'symlog', constant, domain, tickFormat: short,
@@ -24,9 +23,19 @@ export function objectiveScale(values: number[]): ScaleOptions {
   };
 }
 
+/// Least and most; there may be too many for Math.min.
+function extent(values: number[]): [number, number] {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low <= high ? [low, high] : [0, 0];
+}
+
 /// Whether ticks differ only in digits that short numbers leave out.
 function near(values: number[]): boolean {
-  const low = Math.min(...values), high = Math.max(...values);
+  const [low, high] = extent(values);
   return high - low < 0.05 * Math.max(Math.abs(low), Math.abs(high));
 }
 
