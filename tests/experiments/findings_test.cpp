@@ -109,12 +109,12 @@ TEST(Conclusion, SaysHowManyAndHowSure) {
   record.restarts = ordered_json::array({1, 2, 3});
   record.result = {{"k", 2}, {"agreement", {{"verdict", "unique"}, {"good_restarts", 3}}}};
   EXPECT_EQ(conclusion(record),
-            "Two policies explain these 12,345 trajectories, and all three starts agree.");
+            "Two policies explain these 12,345 trajectories, and all three restarts agree.");
   record.result["agreement"] = {{"verdict", "unique"}, {"good_restarts", 1}, {"same_restarts", 2}};
   record.result["nmi"] = 0.5;
   record.result["ceiling"] = 0.75;
   EXPECT_THAT(conclusion(record),
-              HasSubstr("two of three starts agree; measured against the true policies, NMI is "
+              HasSubstr("two of three restarts agree; measured against the true policies, NMI is "
                         "0.50, and at best it could be 0.75."));
   record.result["agreement"]["verdict"] = "unstable";
   EXPECT_THAT(conclusion(record), HasSubstr("this is not sure"));
@@ -122,7 +122,7 @@ TEST(Conclusion, SaysHowManyAndHowSure) {
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
   record.result["nmi"] = 1.0;
-  EXPECT_THAT(conclusion(record), HasSubstr("a single start"));
+  EXPECT_THAT(conclusion(record), HasSubstr("a single restart"));
   EXPECT_THAT(conclusion(record), HasSubstr("exactly the true policies'"));
 }
 

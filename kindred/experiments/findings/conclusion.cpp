@@ -18,19 +18,19 @@ std::string in_words(std::int64_t number) {
 std::string how_sure(const nlohmann::ordered_json& agreement, std::size_t restarts) {
   const auto verdict = agreement.at("verdict").get<std::string>();
   const auto good = agreement.at("good_restarts").get<std::int64_t>();
-  if (verdict == "single") return "from a single start, so nothing tells how sure that is";
+  if (verdict == "single") return "from a single restart, so nothing tells how sure that is";
   if (verdict == "unstable")
-    return fmt::format("but no other of the {} starts found the same: this is not sure",
+    return fmt::format("but no other of the {} restarts found the same: this is not sure",
                        in_words(static_cast<std::int64_t>(restarts)));
   if (verdict == "several")
     return fmt::format(
-        "but {} starts that explain the data about equally well disagree: it is one of several "
+        "but {} restarts that explain the data about equally well disagree: it is one of several "
         "answers",
         in_words(good));
   const auto same = good > 1 ? good : agreement.value("same_restarts", good);
   return same == static_cast<std::int64_t>(restarts)
-             ? fmt::format("and all {} starts agree", in_words(same))
-             : fmt::format("and {} of {} starts agree", in_words(same),
+             ? fmt::format("and all {} restarts agree", in_words(same))
+             : fmt::format("and {} of {} restarts agree", in_words(same),
                            in_words(static_cast<std::int64_t>(restarts)));
 }
 

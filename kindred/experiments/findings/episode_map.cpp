@@ -16,7 +16,7 @@ namespace {
 constexpr double kSureness = 3.0;      // of the median margin, once scores are divided
 constexpr std::int64_t kOrderedK = 8;  // corners of more clusters keep their order
 constexpr double kShake = 0.012;       // of the map's width
-constexpr double kCornerShake = 0.06;  // at corners, where most points lie
+constexpr double kCornerShake = 0.04;  // at corners, where most points lie
 
 struct Spot {
   double x = 0.0;
@@ -29,11 +29,10 @@ struct Axis {
   double high = 1.0;
 };
 
-/// A random place in a disc: equal points would hide each other.
-Spot shaken(Random& random, double radius) {
-  const double angle = random.uniform(0.0, 2.0 * std::numbers::pi);
-  const double distance = radius * std::sqrt(random.uniform());
-  return {distance * std::cos(angle), distance * std::sin(angle)};
+/// A random step of about this length: equal points would hide each other.
+Spot shaken(Random& random, double length) {
+  const double x = 0.7 * length * random.normal();
+  return {x, 0.7 * length * random.normal()};
 }
 
 /// A little wider than the finite values.
