@@ -73,7 +73,7 @@ test('the map answers to the mouse, and its choice is played below', async () =>
   assert.match(await tooltip.innerText(), /Policy \d/);
   await page.mouse.click(box.x + box.width / 2, box.y + found);
   const id = (await page.locator('.map-episode').innerText()).match(/\d+/)[0];
-  assert.equal(await page.locator('.player h3').innerText(), `Episode ${id}`);
+  assert.equal(await page.locator('.player > h3').innerText(), `Episode ${id}`);
   await screenshot(page, 'diagonal-map');
   assert.deepEqual(page.complaints, []);
 });
