@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
-#include "kindred/experts/policy.h"
+#include "kindred/data/select.h"
 
 namespace kindred::findings {
 namespace {
@@ -16,16 +16,27 @@ std::int64_t distribution_size(const PolicyCentres& policies) {
   return policies.discrete() ? policies.actions() : 2 * policies.actions();
 }
 
+/// [steps of all given episodes, k]: the run's own score of every step on its own. Nothing where
+/// scores are not sums over steps.
+Matrix step_scores(const RunData& found, const std::vector<std::int64_t>& episodes) {
+  if (!found.run.centres->sums_over_steps()) return {};
+  Trajectories steps = select_episodes(found.data, episodes);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(steps.steps() + 1));
+  std::iota(offsets.begin(), offsets.end(), 0);
+  steps.offsets = std::move(offsets);
+  steps.ids.assign(static_cast<std::size_t>(steps.steps()), "");
+  steps.labels = {};
+  steps.oracle = {};
+  return found.run.centres->score(steps, {});
+}
+
 class TrajectoryWriter {
  public:
   TrajectoryWriter(const RunData& found, const Behaviour& behaviour)
-      : found_(found), behaviour_(behaviour) {
-    const auto& options = found.run.record.options;
-    const auto floor = options.find("log-prob-floor");
-    if (floor != options.end() && floor->is_number()) floor_ = floor->get<double>();
-  }
+      : found_(found), behaviour_(behaviour) {}
 
-  Json write(std::int64_t episode) const {
+  /// `evidence`: [steps, k] of the episode, or nothing.
+  Json write(std::int64_t episode, std::span<const double> evidence) const {
     const auto& data = found_.data;
     const auto steps = kept_steps(data.length(episode));
     Json json = {{"episode", episode},
@@ -37,7 +48,8 @@ class TrajectoryWriter {
                  {"policies", nullptr},
                  {"evidence", nullptr}};
     add_actions(episode, steps, json);
-    if (found_.policies) add_policies(episode, steps, json);
+    if (found_.policies) json["policies"] = policies(episode, steps);
+    if (!evidence.empty()) json["evidence"] = summed(evidence, steps);
     behaviour_.add_steps(episode, steps, json);
     return json;
   }
@@ -79,64 +91,59 @@ class TrajectoryWriter {
     return {found_.data.actions.floats().data() + step * dim, static_cast<std::size_t>(dim)};
   }
 
-  /// What each centre would do at the kept steps, and what all steps so far say for each.
-  void add_policies(std::int64_t episode, const std::vector<std::int64_t>& steps,
-                    Json& json) const {
-    const auto& data = found_.data;
-    const auto length = data.length(episode);
+  /// What each centre would do at the kept steps.
+  Json policies(std::int64_t episode, const std::vector<std::int64_t>& steps) const {
     const auto k = found_.k(), width = distribution_size(*found_.policies);
-    std::vector<float> observations(static_cast<std::size_t>(length * data.observations.dim()));
-    data.observations.copy(data.offsets[episode], data.offsets[episode + 1], observations.data());
+    const auto kept = static_cast<std::int64_t>(steps.size());
+    std::vector<std::int64_t> at;
+    for (const auto step : steps) at.push_back(found_.data.offsets[episode] + step);
+    std::vector<float> observations(
+        static_cast<std::size_t>(kept * found_.data.observations.dim()));
+    found_.data.observations.gather(at, observations.data());
 
-    Matrix evidence(length, k);
-    std::vector<std::vector<float>> would(static_cast<std::size_t>(k));
+    std::vector<float> would(static_cast<std::size_t>(kept * width));
+    std::vector<double> all(static_cast<std::size_t>(kept * k * width));
     for (std::int64_t c = 0; c < k; ++c) {
-      auto& out = would[static_cast<std::size_t>(c)];
-      out.resize(static_cast<std::size_t>(length * width));
-      found_.policies->distribution(c, observations, out);
-      for (std::int64_t t = 0; t < length; ++t)
-        evidence(t, c) = (t > 0 ? evidence(t - 1, c) : 0.0) +
-                         log_probability(data.offsets[episode] + t, at_step(out, t, width));
+      found_.policies->distribution(c, observations, would);
+      for (std::int64_t t = 0; t < kept; ++t)
+        for (std::int64_t i = 0; i < width; ++i)
+          all[static_cast<std::size_t>((t * k + c) * width + i)] =
+              std::round(1e3 * would[static_cast<std::size_t>(t * width + i)]) / 1e3;
     }
+    return brief_list(all);
+  }
 
-    auto policies = Json::array(), kept = Json::array();
+  /// Sums over all steps so far, at the kept ones.
+  Json summed(std::span<const double> evidence, const std::vector<std::int64_t>& steps) const {
+    const auto k = static_cast<std::size_t>(found_.k());
+    std::vector<double> sums(evidence.begin(), evidence.end());
+    for (std::size_t i = k; i < sums.size(); ++i) sums[i] += sums[i - k];
+    auto list = Json::array();
     for (const auto step : steps)
-      for (std::int64_t c = 0; c < k; ++c) {
-        for (const float value : at_step(would[static_cast<std::size_t>(c)], step, width))
-          policies.push_back(std::round(1e3 * brief(value)) / 1e3);
-        kept.push_back(brief(evidence(step, c)));
-      }
-    json["policies"] = std::move(policies);
-    json["evidence"] = std::move(kept);
-  }
-
-  static std::span<const float> at_step(const std::vector<float>& values, std::int64_t step,
-                                        std::int64_t width) {
-    return {values.data() + step * width, static_cast<std::size_t>(width)};
-  }
-
-  /// Of the action taken at a step of the data, not below the floor the run was fitted with.
-  double log_probability(std::int64_t step, std::span<const float> distribution) const {
-    if (!found_.data.actions.is_discrete())
-      return std::max(floor_, gaussian_log_density(distribution, action(step)));
-    const auto taken = static_cast<std::size_t>(found_.data.actions.ints()[step]);
-    return std::max(floor_, taken < distribution.size()
-                                ? std::log(static_cast<double>(distribution[taken]))
-                                : -std::numeric_limits<double>::infinity());
+      for (std::size_t c = 0; c < k; ++c)  // not brief: it is the differences that count
+        list.push_back(std::round(1e2 * sums[static_cast<std::size_t>(step) * k + c]) / 1e2);
+    return list;
   }
 
   const RunData& found_;
   const Behaviour& behaviour_;
-  double floor_ = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
 
 Json trajectories(const RunData& found, const Behaviour& behaviour,
                   const std::set<std::int64_t>& episodes) {
+  const std::vector<std::int64_t> chosen(episodes.begin(), episodes.end());
+  const Matrix scores = step_scores(found, chosen);
   const TrajectoryWriter writer(found, behaviour);
   auto list = Json::array();
-  for (const auto episode : episodes) list.push_back(writer.write(episode));
+  std::span<const double> left = scores.values;
+  for (const auto episode : chosen) {
+    const auto count =
+        left.empty() ? 0u : static_cast<std::size_t>(found.data.length(episode) * found.k());
+    list.push_back(writer.write(episode, left.first(count)));
+    left = left.subspan(count);
+  }
   return list;
 }
 
