@@ -89,6 +89,9 @@ void add_assign(CLI::App& app);
 void add_score(CLI::App& app);
 void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
 void add_render(CLI::App& app);
+void add_label(CLI::App& app);
+void add_split(CLI::App& app);
+void add_filter(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_envs(CLI::App& app);
 

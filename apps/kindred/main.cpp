@@ -34,6 +34,9 @@ int run(const std::vector<std::string>& arguments) {
   add_score(app);
   add_evaluate(app, arguments);
   add_render(app);
+  add_label(app);
+  add_split(app);
+  add_filter(app);
   add_methods(app);
   add_envs(app);
   add_experts(app, arguments);

@@ -21,7 +21,7 @@ void write_atomically(const fs::path& target, const std::function<void(const fs:
     fs::rename(temporary, target, error);
     if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
   } catch (...) {
-    fs::remove(temporary, error);
+    fs::remove_all(temporary, error);
     throw;
   }
 }

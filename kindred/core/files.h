@@ -8,8 +8,8 @@
 
 namespace kindred {
 
-/// Calls write(temporary) with a path in the same folder as `target`, then renames it to `target`.
-/// When write throws, the temporary file is removed and `target` stays as it was.
+/// Calls write(temporary) with a path beside `target`, for a file or a folder, and renames it to
+/// `target`. When write throws, what it made is removed and `target` stays as it was.
 void write_atomically(const std::filesystem::path& target,
                       const std::function<void(const std::filesystem::path& temporary)>& write);
 

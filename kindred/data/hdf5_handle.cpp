@@ -2,6 +2,15 @@
 
 namespace kindred::hdf5 {
 
+Handle file_access() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS));
+#if H5_VERSION_GE(1, 14, 0) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0)) || \
+    (H5_VERSION_GE(1, 12, 1) && !H5_VERSION_GE(1, 13, 0))
+  H5Pset_file_locking(access.get(), false, true);
+#endif
+  return access;
+}
+
 std::string last_error() {
   std::string cause;
   // Upward: the first entry is where the failure happened, the rest are its callers.
