@@ -33,7 +33,7 @@ class Buffer {
 };
 
 [[noreturn]] void fail_reading(const InputFile& from, const std::string& name) {
-  throw DataFormatError("{} cannot be copied; the file is truncated or corrupt (HDF5: {})",
+  throw DataFormatError("{} cannot be copied: it is damaged, or needs a newer HDF5 (HDF5: {})",
                         from.where(name), last_error());
 }
 
@@ -116,7 +116,10 @@ void copy_object(const InputFile& from, const std::string& name, OutputFile& to,
   const Handle source = require(from, name);
   const Handle links = groups_as_needed();
   if (H5Ocopy(source.get(), ".", to.handle().get(), as.c_str(), H5P_DEFAULT, links.get()) < 0)
-    to.fail(fmt::format("'{}'", as));
+    throw IoError(
+        "'{}' in '{}' cannot be copied: it is damaged, needs a newer HDF5, or the disk is full "
+        "(HDF5: {})",
+        name, from.path().string(), last_error());
 }
 
 void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to) {

@@ -330,8 +330,9 @@ void flush_folder(const fs::path& file) {
 /// The file itself, where a link leads to it: a rename would replace the link.
 fs::path resolved(const fs::path& file) {
   std::error_code error;
-  const auto path = fs::weakly_canonical(file, error);
-  return error ? fs::absolute(file) : path;
+  const auto absolute = fs::absolute(file);
+  const auto path = fs::weakly_canonical(absolute, error);
+  return error ? absolute : path;
 }
 
 void put_in_place(const fs::path& from, const fs::path& to) {

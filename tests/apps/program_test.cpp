@@ -15,6 +15,7 @@
 #include "kindred/core/files.h"
 #include "kindred/core/random.h"
 #include "kindred/data/formats.h"
+#include "kindred/data/truth.h"
 
 namespace {
 
@@ -373,10 +374,16 @@ TEST_F(Labelled, SplitAndFiltered) {
   const auto both = run({"filter", "run", "--clusters", "0,1", "-o", "both.hdf5", "--json"});
   ASSERT_EQ(both.code, 0) << both.err;
   EXPECT_EQ(both.last()["episodes"], episodes);
-  const auto sure =
-      run({"filter", "run", "--clusters", "0", "--least-margin", "5", "-o", "s.hdf5", "--json"});
+  const auto found = kindred::read_labels_csv(folder_ / "run/labels.csv");
+  const double middle = found.margins[found.margins.size() / 2];
+  const auto sure = run({"filter", "run", "--clusters", "0,1", "--least-margin",
+                         std::to_string(middle), "-o", "s.hdf5", "--json"});
   ASSERT_EQ(sure.code, 0) << sure.err;
-  EXPECT_LT(sure.last()["episodes"], parts[0]["episodes"]);
+  EXPECT_NEAR(sure.last()["episodes"].get<double>(),
+              static_cast<double>(std::ranges::count_if(
+                  found.margins, [&](double margin) { return margin >= middle; })),
+              1);
+  EXPECT_LT(sure.last()["episodes"], episodes);
 
   expect_bad_input({"split", "run", "-o", "parts"}, "not an empty folder");
   expect_bad_input({"split", "run", "-o", "new", "--least-margin", "1e9"}, "no episode of cluster");

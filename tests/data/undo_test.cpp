@@ -65,6 +65,20 @@ TEST_F(Undo, TheJournalHoldsTheChangedBytesOnly) {
   EXPECT_LT(fs::file_size(journal_of(file_)), 300U);
 }
 
+TEST_F(Undo, TakesNamesRelativeToTheFolder) {
+  const auto here = fs::current_path();
+  fs::current_path(folder_.path());
+  for (const char* name : {"file", "new"}) {
+    FileChange change(name, [](const fs::path& copy) { write_bytes(copy, "changed"); });
+    change.commit();
+    EXPECT_EQ(read_bytes(folder_ / name), "changed");
+    undo_changes(name);
+  }
+  fs::current_path(here);
+  EXPECT_EQ(read_bytes(file_), original_);
+  EXPECT_THAT(files(), UnorderedElementsAre("file"));
+}
+
 TEST_F(Undo, SeveralChangesAreUndoneAtOnce) {
   std::string changed = original_;
   changed[7] ^= 1;

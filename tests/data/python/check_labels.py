@@ -44,8 +44,8 @@ def refused(*arguments):
     return done.stderr
 
 
-def cluster(data, run, *more):
-    kindred("cluster", data, "--method", "return-kmeans", "-k", 2, "-o", run, *more)
+def cluster(data, run, *more, method="return-kmeans"):
+    kindred("cluster", data, "--method", method, "-k", 2, "-o", run, *more)
     with open(run / "labels.csv") as file:
         return {row["episode"]: int(row["label"]) for row in csv.DictReader(file)}
 
@@ -265,10 +265,11 @@ def make_d4rl(path):
         file["metadata/policy/fc0/weight"] = rows.random((8, 4))
 
 
-def check_d4rl(folder, data, key, *more):
+def check_d4rl(folder, data, key, *more, **method):
     """`key` is a name the file has no labels under."""
     run = folder / f"{data.stem}-run"
-    labels = cluster(data, run, *more)
+    labels = cluster(data, run, *more, **method)
+    assert set(labels.values()) == {0, 1}
     before, content, values = hashes(data), everything(data), get_dataset(data)
     name = f"infos/{key}"
     keys = [] if key == "policy_id" else ["--key", key]
@@ -305,22 +306,21 @@ with tempfile.TemporaryDirectory() as temporary:
     folder = pathlib.Path(temporary)
     check_minari(folder)
     check_robomimic(folder / "plain")
-    check_robomimic(folder / "latest", libver="latest")
+    check_robomimic(folder / "newer", libver=("v110", "v110"))
 
     make_d4rl(folder / "walks.hdf5")
     check_d4rl(folder, folder / "walks.hdf5", "policy_id")
     shutil.copy(folder / "walks.hdf5", folder / "long.hdf5")
     check_d4rl(folder, folder / "long.hdf5", "policy_id", "--min-length", 5)
 
-    kindred("generate", "extra", "--per-expert", 20, "--format", "d4rl", "-o", folder / "extra.hdf5")
-    run = folder / "refused"
-    cluster(folder / "extra.hdf5", run)
-    assert "--replace" in refused("label", run), "the truth is not overwritten"
-    check_d4rl(folder, folder / "extra.hdf5", "found_id")
+    grid = folder / "diagonal.hdf5"
+    kindred("generate", "diagonal", "--per-expert", 20, "--format", "d4rl", "-o", grid)
+    check_d4rl(folder, grid, "found_id", "--policy", "tabular", method="pg-kmeans")
+    assert "--replace" in refused("label", folder / "diagonal-run"), "the truth is not overwritten"
 
     hopper = shared / "mujoco/hopper-medium-expert.hdf5"
     if hopper.exists():
-        shutil.copy(hopper, folder / "hopper.hdf5")
+        shutil.copyfile(hopper, folder / "hopper.hdf5")
         check_d4rl(folder, folder / "hopper.hdf5", "policy_id")
     else:
         print(f"NOT RUN: no dataset {hopper}")
