@@ -38,21 +38,27 @@ struct LabelCommand {
 
   void write() const {
     const auto dataset = load_labelled_dataset(run_folder, into, "--into");
-    const auto places =
+    const auto written =
         write_labels(dataset.path, dataset.format, dataset.data, dataset.labels, options);
     const auto left_out = std::ranges::count(dataset.labels.labels, kNoLabel);
     say(fmt::format("{} of {} episodes labelled, {} clusters",
                     grouped(dataset.data.episodes() - left_out), grouped(dataset.data.episodes()),
                     dataset.clusters));
-    for (const auto& place : places) tell("written", place);
-    tell("take it back", fmt::format("kindred label {} --undo", run_folder));
+    Json files = Json::array();
+    for (const auto& [file, what] : written) {
+      tell("written to", file.string());
+      tell("as", what);
+      files.push_back({{"file", file.string()}, {"as", what}});
+    }
+    tell("take it back", fmt::format("kindred label {}{}{} --undo", run_folder,
+                                     into.empty() ? "" : " --into ", into));
     emit(common, {{"path", dataset.path},
                   {"format", name_of(dataset.format)},
                   {"key", options.key},
                   {"labelled", dataset.data.episodes() - left_out},
                   {"left_out", left_out},
                   {"k", dataset.clusters},
-                  {"written", places}});
+                  {"written", files}});
   }
 
   void take_back() const {

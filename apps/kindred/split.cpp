@@ -141,8 +141,9 @@ void add_split(CLI::App& app) {
       "Examples:\n"
       "  kindred split run -o parts\n"
       "  kindred split run -o parts --least-margin 10 --json\n"
-      "Each part has the format of the dataset and everything in it: parts/policy_0.hdf5,\n"
-      "or for Minari the folder parts/policy_0-v0 (MINARI_DATASETS_PATH=parts finds it).");
+      "Each part has the format of the dataset and everything in it. It is called\n"
+      "parts/policy_0.hdf5, …; for Minari it is the folder parts/policy_0-v0, …, which\n"
+      "minari.load_dataset finds with MINARI_DATASETS_PATH=parts.");
   const auto state = std::make_shared<SplitCommand>();
   state->add_to(*command);
   command->add_option("-o,--output", state->output, "The folder to make")

@@ -1,5 +1,7 @@
 #include "kindred/data/hdf5_handle.h"
 
+#include <algorithm>
+
 namespace kindred::hdf5 {
 
 Handle file_access() {
@@ -19,6 +21,7 @@ std::string last_error() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &cause);
+  cause.erase(std::min(cause.find(": time = "), cause.size()));  // pages of detail, over two lines
   return cause.empty() ? "no further detail" : cause;
 }
 

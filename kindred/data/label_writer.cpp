@@ -237,15 +237,16 @@ EpisodeLabels match_labels(const Trajectories& data, const LabelsFile& found) {
   return matched;
 }
 
-std::vector<std::string> write_labels(const fs::path& path, Format format, const Trajectories& data,
-                                      const EpisodeLabels& labels, const LabelOptions& options) {
+std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
+                                       const Trajectories& data, const EpisodeLabels& labels,
+                                       const LabelOptions& options) {
   check_key(options.key);
-  std::vector<std::string> places;
+  std::vector<LabelledFile> written;
   std::vector<std::unique_ptr<FileChange>> changes;
   const Place place(format, options.key, data);
   if (const auto file = labelled_file(path, format); !file.empty()) {
     changes.push_back(change_file(file, place, format, labels, options));
-    places.push_back(fmt::format("{} in '{}'", place.description(), file.string()));
+    written.push_back({file, place.description()});
     if (format == Format::kMinari)
       if (auto change = change_metadata(metadata_beside(file), changes.front()->size()))
         changes.push_back(std::move(change));
@@ -253,10 +254,10 @@ std::vector<std::string> write_labels(const fs::path& path, Format format, const
   if (format == Format::kD4rl || format == Format::kNpz) {
     const auto sidecar = sidecar_of(path, options.key);
     changes.push_back(change_sidecar(sidecar, data, labels, options));
-    places.push_back(fmt::format("'{}'", sidecar.string()));
+    written.push_back({sidecar, "a table by episode"});
   }
   for (const auto& change : changes) change->commit();
-  return places;
+  return written;
 }
 
 std::vector<fs::path> undo_labels(const fs::path& path, Format format) {

@@ -40,11 +40,17 @@ struct LabelOptions {
   bool replace = false;  ///< Also labels that Kindred did not write.
 };
 
-/// Writes labels into the dataset at `path`, of which `data` is all that its reader finds, and
-/// returns where, for people. Throws InvalidArgument when others' labels are in that place.
-std::vector<std::string> write_labels(const std::filesystem::path& path, Format format,
-                                      const Trajectories& data, const EpisodeLabels& labels,
-                                      const LabelOptions& options = {});
+/// A file that labels were written to, and as what.
+struct LabelledFile {
+  std::filesystem::path file;
+  std::string what;  ///< For people: "'infos/policy_id'", "a table by episode".
+};
+
+/// Writes labels into the dataset at `path`, of which `data` is all that its reader finds. Throws
+/// InvalidArgument when others' labels are in that place.
+std::vector<LabelledFile> write_labels(const std::filesystem::path& path, Format format,
+                                       const Trajectories& data, const EpisodeLabels& labels,
+                                       const LabelOptions& options = {});
 
 /// Brings the dataset back to what it was before the first write_labels and returns the files that
 /// changed. Throws InvalidArgument when there is nothing to undo or a file was changed since.

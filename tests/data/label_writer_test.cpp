@@ -38,7 +38,7 @@ class Labels : public ::testing::Test {
                                .margins = {.5, 2, 3, 4}});
   }
 
-  std::vector<std::string> label(const fs::path& path, Format format, LabelOptions options = {}) {
+  std::vector<LabelledFile> label(const fs::path& path, Format format, LabelOptions options = {}) {
     const auto data = read_trajectories(path);
     return write_labels(path, format, data, labels_for(data), options);
   }
@@ -78,7 +78,10 @@ TEST_F(Labels, AreMatchedById) {
 TEST_F(Labels, InD4rlAreStepsAndATableByEpisode) {
   const auto path = make(Format::kD4rl, "walks.v2.hdf5");
   const auto before = contents(folder_.path());
-  EXPECT_EQ(label(path, Format::kD4rl).size(), 2U);
+  const auto written = label(path, Format::kD4rl);
+  ASSERT_EQ(written.size(), 2U);
+  EXPECT_EQ(written[0].what, "'infos/policy_id'");
+  EXPECT_EQ(written[1].file, folder_ / "walks.v2.policy.csv");
   EXPECT_THAT(integers(path, "infos/policy_id"),
               ElementsAre(1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1));
   EXPECT_EQ(read_text(folder_ / "walks.v2.policy.csv"),
