@@ -132,11 +132,11 @@ class Place {
   const Trajectories& data_;
 };
 
-[[noreturn]] void refuse(const std::string& what, const std::string& key) {
+[[noreturn]] void refuse(const std::string& what) {
   throw InvalidArgument(
-      "{} already there, and not written by Kindred; choose another name with --key (not '{}'), or "
-      "replace it with --replace (--undo brings it back)",
-      what, key);
+      "{}; write the labels under another name with --key NAME, or replace what is there with "
+      "--replace (--undo brings it back)",
+      what);
 }
 
 std::unique_ptr<FileChange> change_file(const fs::path& path, const Place& place, Format format,
@@ -147,7 +147,8 @@ std::unique_ptr<FileChange> change_file(const fs::path& path, const Place& place
     const hdf5::InputFile file(path);
     taken = place.taken(file);
     if (!taken.empty() && !options.replace && !file.has_attribute("", found_mark(place.name())))
-      refuse(fmt::format("'{}' has labels in {}", path.string(), place.description()), options.key);
+      refuse(fmt::format("'{}' has labels that Kindred did not write, {}", path.string(),
+                         place.description()));
     if (format == Format::kD4rl) rows = file.dataset(hdf5::StepLayout{}.actions).rows();
   }
   return std::make_unique<FileChange>(path, [&](const fs::path& copy) {
@@ -182,7 +183,7 @@ std::unique_ptr<FileChange> change_sidecar(const fs::path& path, const Trajector
                                            const LabelOptions& options) {
   std::error_code ignored;
   if (fs::exists(path, ignored) && !options.replace && !can_undo(path))
-    refuse(fmt::format("'{}' is", path.string()), options.key);
+    refuse(fmt::format("'{}' is there, and Kindred did not write it", path.string()));
   std::vector<std::string> episodes;
   std::vector<std::int32_t> labels;
   std::vector<double> margins;

@@ -169,8 +169,9 @@ TEST_F(Labels, ThatWereThereAreKeptUnlessAsked) {
     SCOPED_TRACE(name);
     const auto path = make(format, name, true);
     const auto before = contents(folder_.path());
-    EXPECT_THAT(error_of<InvalidArgument>([&] { label(path, format); }),
-                AllOf(HasSubstr("already there"), HasSubstr("--key"), HasSubstr("--replace")));
+    EXPECT_THAT(
+        error_of<InvalidArgument>([&] { label(path, format); }),
+        AllOf(HasSubstr("Kindred did not write"), HasSubstr("--key"), HasSubstr("--replace")));
     EXPECT_TRUE(contents(folder_.path()) == before);
 
     label(path, format, {.key = "operator_id"});
@@ -211,7 +212,7 @@ TEST_F(Labels, NeverReplaceATableOfOthers) {
   write_text(folder_ / "walks.policy.csv", "my,own,table\n");
   const auto before = contents(folder_.path());
   EXPECT_THAT(error_of<InvalidArgument>([&] { label(path, Format::kNpz); }),
-              HasSubstr("walks.policy.csv' is already there"));
+              HasSubstr("walks.policy.csv' is there"));
   EXPECT_TRUE(contents(folder_.path()) == before);
   label(path, Format::kNpz, {.replace = true});
   label(path, Format::kNpz);
