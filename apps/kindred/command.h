@@ -91,6 +91,9 @@ void add_export(CLI::App& app);
 void add_render(CLI::App& app);
 void add_report(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_label(CLI::App& app);
+void add_split(CLI::App& app);
+void add_filter(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_envs(CLI::App& app);
 

@@ -63,10 +63,23 @@ Trajectories DatasetOptions::load() const {
     loaded = label_by_boundaries(loaded, truth_boundary);
   else if (truth_return_change)
     loaded = label_by_return_change(loaded);
+  return select(std::move(loaded));
+}
+
+Trajectories DatasetOptions::select(Trajectories loaded) const {
   if (min_length > 1 || max_length > 0)
     loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
   if (sample > 0) loaded = sample_episodes(loaded, sample, static_cast<std::uint64_t>(sample_seed));
   return loaded;
+}
+
+std::string run_dataset_path(const RunRecord& record, const std::string& moved_to,
+                             const std::string& flag) {
+  if (!moved_to.empty()) return moved_to;
+  const auto path = record.dataset.at("path").get<std::string>();
+  if (!fs::exists(path))
+    throw InvalidArgument("the run's dataset '{}' is not there; name it with {}", path, flag);
+  return path;
 }
 
 Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
@@ -76,10 +89,36 @@ Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
     dataset.adopt(folder.config().string());
     dataset.adopt_truth(folder.config().string());
   }
-  dataset.data = moved_to.empty() ? record.dataset.at("path").get<std::string>() : moved_to;
-  if (moved_to.empty() && !fs::exists(dataset.data))
-    throw InvalidArgument("the run's dataset '{}' is not there; name it with --data", dataset.data);
+  dataset.data = run_dataset_path(record, moved_to, "--data");
   return dataset.load();
+}
+
+LabelledDataset load_labelled_dataset(const std::string& run_folder, const std::string& moved_to,
+                                      const std::string& flag) {
+  const RunFolder folder(run_folder);
+  LoadedRun run = load_run(folder);
+  DatasetOptions dataset;
+  if (fs::exists(folder.config())) dataset.adopt(folder.config().string());
+  LabelledDataset loaded;
+  loaded.path = run_dataset_path(run.record, moved_to, flag);
+  loaded.format =
+      dataset.read.format == Format::kAuto ? recognise(loaded.path) : dataset.read.format;
+  loaded.data = read_trajectories(loaded.path, dataset.read);
+  const Trajectories clustered = dataset.select(loaded.data);
+  const auto& record = run.record.dataset;
+  if (clustered.ids != run.episodes || clustered.steps() != record.at("steps") ||
+      clustered.observations.dim() != record.at("obs_dim"))
+    throw InvalidArgument(
+        "'{}' is not the dataset of this run: it has {} episodes of {} steps where the run had {} "
+        "of {}, or others; name the right one with {}",
+        loaded.path, clustered.episodes(), clustered.steps(), run.episodes.size(),
+        record.at("steps").dump(), flag);
+  loaded.clusters = run.centres->count();
+  loaded.labels = match_labels(loaded.data, {.episodes = std::move(run.episodes),
+                                             .labels = std::move(run.labels),
+                                             .label_names = {},
+                                             .margins = std::move(run.margins)});
+  return loaded;
 }
 
 Json describe_dataset(const Trajectories& data, const std::string& path) {

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "kindred/core/options.h"
 #include "kindred/data/formats.h"
+#include "kindred/data/label_writer.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/methods/run_folder.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -41,12 +42,32 @@ struct DatasetOptions {
 
   /// Reads, selects and labels. Throws as the data room does.
   Trajectories load() const;
+  /// The episodes to keep of all.
+  Trajectories select(Trajectories loaded) const;
 };
 
 /// The dataset of a run, read, selected and labelled as the run did; `moved_to` names its file
 /// where that is no longer where the run found it, and may be empty.
 Trajectories load_run_dataset(const RunFolder& folder, const RunRecord& record,
                               const std::string& moved_to);
+
+/// Everything in the file a run was made from, with the labels the run found.
+struct LabelledDataset {
+  std::string path;
+  Format format;
+  Trajectories data;     ///< All episodes, also those the run left out.
+  EpisodeLabels labels;  ///< Of all episodes of `data`.
+  std::int64_t clusters;
+};
+
+/// Where the dataset of a run is: at `moved_to`, or where the run found it when that is empty.
+/// Throws InvalidArgument naming `flag` when it is not there.
+std::string run_dataset_path(const RunRecord& record, const std::string& moved_to,
+                             const std::string& flag);
+
+/// Throws InvalidArgument when the file at `path` is not the one the run clustered.
+LabelledDataset load_labelled_dataset(const std::string& run_folder, const std::string& moved_to,
+                                      const std::string& flag);
 
 /// The dataset for a record: path, format, size, dimensions, provenance.
 Json describe_dataset(const Trajectories& data, const std::string& path);

@@ -32,9 +32,12 @@ int run(const std::vector<std::string>& arguments) {
   add_cluster(app, arguments);
   add_assign(app);
   add_score(app);
-  add_evaluate(app, arguments);
   add_report(app);
   add_compare(app);
+  add_label(app);
+  add_split(app);
+  add_filter(app);
+  add_evaluate(app, arguments);
   add_export(app);
   add_render(app);
   add_methods(app);

@@ -48,7 +48,10 @@ Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& opt
         "one to tell where episodes end",
         path.string());
   Trajectories flat = hdf5::read_steps(file, {""}, layout, options);
-  const auto labels = read_step_labels(file, options.label_key, flat.steps());
+  const bool found = file.has_attribute("", found_mark("infos/" + options.label_key));
+  if (found) flat.provenance["labels"] = kFoundLabels;
+  const auto labels =
+      found ? std::vector<std::int64_t>() : read_step_labels(file, options.label_key, flat.steps());
   const auto oracle = read_step_labels(file, kOracle, flat.steps());
   auto data =
       cut_into_episodes(std::move(flat), labels, options, fmt::format("'{}'", path.string()));

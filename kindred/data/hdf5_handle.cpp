@@ -1,6 +1,17 @@
 #include "kindred/data/hdf5_handle.h"
 
+#include <algorithm>
+
 namespace kindred::hdf5 {
+
+Handle file_access() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS));
+#if H5_VERSION_GE(1, 14, 0) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0)) || \
+    (H5_VERSION_GE(1, 12, 1) && !H5_VERSION_GE(1, 13, 0))
+  H5Pset_file_locking(access.get(), false, true);
+#endif
+  return access;
+}
 
 std::string last_error() {
   std::string cause;
@@ -10,6 +21,7 @@ std::string last_error() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &cause);
+  cause.erase(std::min(cause.find(": time = "), cause.size()));  // pages of detail, over two lines
   return cause.empty() ? "no further detail" : cause;
 }
 

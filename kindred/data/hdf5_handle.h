@@ -61,6 +61,9 @@ inline hid_t native_type<std::int64_t>() {
 /// HDF5 prints its error stack by default; our messages say the same in one sentence.
 inline void silence_errors() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
+/// How existing files are opened: without locks, which not every file system has.
+Handle file_access();
+
 /// What HDF5 gave as the innermost cause of its last failure.
 std::string last_error();
 

@@ -313,14 +313,9 @@ std::optional<std::uintmax_t> Dataset::file_offset() const {
 InputFile::InputFile(const std::filesystem::path& path)
     : path_(path), size_(check_plain_file(path)) {
   silence_errors();
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-#if H5_VERSION_GE(1, 14, 0) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0)) || \
-    (H5_VERSION_GE(1, 12, 1) && !H5_VERSION_GE(1, 13, 0))
-  H5Pset_file_locking(access.get(), false, true);  // a reader needs no lock, and may not get one
-#endif
   links_ = Handle(H5Pcreate(H5P_LINK_ACCESS));
   H5Pset_elink_cb(links_.get(), refuse_external_link, nullptr);
-  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
+  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access().get()));
   if (file_) {
     const Handle creation(H5Fget_create_plist(file_.get()));
     hsize_t user_block = 0;
@@ -430,6 +425,11 @@ Handle InputFile::attribute(const std::string& object, const std::string& name) 
   const Handle owner = open(object);
   if (!owner || H5Aexists(owner.get(), name.c_str()) <= 0) return Handle();
   return Handle(H5Aopen(owner.get(), name.c_str(), H5P_DEFAULT));
+}
+
+bool InputFile::has_attribute(const std::string& object, const std::string& name) const {
+  const Handle owner = open(object);
+  return owner && H5Aexists(owner.get(), name.c_str()) > 0;
 }
 
 std::optional<std::int64_t> InputFile::integer_attribute(const std::string& object,

@@ -84,9 +84,12 @@ class InputFile {
   bool has_dataset(const std::string& name) const;
   /// Throws DataFormatError when there is no such dataset or it is unsound.
   Dataset dataset(const std::string& name) const;
+  /// Any object as HDF5 has it, without the checks of dataset(); empty when there is none.
+  Handle open(const std::string& name) const;
   /// Names directly inside group `name` ("" is the root), in natural order.
   std::vector<std::string> children(const std::string& name = "") const;
 
+  bool has_attribute(const std::string& object, const std::string& name) const;
   /// An attribute of an object ("" is the root); nothing when it is absent or of another kind.
   std::optional<std::int64_t> integer_attribute(const std::string& object,
                                                 const std::string& name) const;
@@ -100,7 +103,6 @@ class InputFile {
   };
   /// What is there under this name, without opening it.
   std::optional<Object> find(const std::string& name) const;
-  Handle open(const std::string& name) const;
   Handle attribute(const std::string& object, const std::string& name) const;
 
   std::filesystem::path path_;

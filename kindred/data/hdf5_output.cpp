@@ -17,10 +17,10 @@ std::vector<hsize_t> extents(const std::vector<std::int64_t>& shape) {
   return {shape.begin(), shape.end()};
 }
 
-Handle text_type(std::size_t size) {
+Handle text_type(std::size_t size, H5T_cset_t characters = H5T_CSET_UTF8) {
   Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.get(), std::max<std::size_t>(size, 1));
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  H5Tset_cset(type.get(), characters);
   H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
   return type;
 }
@@ -35,12 +35,12 @@ Handle flag_type() {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& target) : target_(target), temporary_(target) {
-  silence_errors();
+OutputFile::OutputFile(const std::filesystem::path& target) : Writer(target), temporary_(target) {
   temporary_ += fmt::format(".partial-{}", ::getpid());
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  // The 1.8 format checksums its metadata and is read by every HDF5 since.
-  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
+  // The 1.8 format checksums its metadata and is read by every HDF5 since; only what is copied from
+  // a newer file is newer.
+  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
   H5Pset_alignment(access.get(), kAlignment, kAlignment);
   file_ = Handle(H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
   if (!file_)
@@ -64,13 +64,36 @@ void OutputFile::commit() {
   throw IoError("cannot write '{}': {}", target_.string(), why);
 }
 
-void OutputFile::fail(const std::string& doing) const {
+ChangedFile::ChangedFile(const std::filesystem::path& path, const std::filesystem::path& known_as)
+    : Writer(known_as) {
+  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access().get()));
+  if (!file_)
+    throw IoError("cannot change '{}' (HDF5: {}); is it writable?", known_as.string(),
+                  last_error());
+}
+
+void ChangedFile::remove(const std::string& name) {
+  if (H5Ldelete(file_.get(), name.c_str(), H5P_DEFAULT) < 0)
+    fail(fmt::format("the removal of '{}'", name));
+}
+
+void ChangedFile::remove_attribute(const std::string& object, const std::string& name) {
+  if (H5Adelete_by_name(file_.get(), object.empty() ? "/" : object.c_str(), name.c_str(),
+                        H5P_DEFAULT) < 0)
+    fail(fmt::format("the removal of attribute '{}' of '{}'", name, object));
+}
+
+void ChangedFile::close() {
+  if (!file_.reset()) fail("changes");
+}
+
+void Writer::fail(const std::string& doing) const {
   throw IoError("cannot write {} to '{}' (HDF5: {}); is the disk full?", doing, target_.string(),
                 last_error());
 }
 
-Handle OutputFile::create_dataset(const std::string& name, hid_t type,
-                                  const std::vector<std::int64_t>& shape) {
+Handle Writer::create_dataset(const std::string& name, hid_t type,
+                              const std::vector<std::int64_t>& shape) {
   const auto dims = extents(shape);
   const Handle space(shape.empty()
                          ? H5Screate(H5S_SCALAR)
@@ -87,13 +110,12 @@ Handle OutputFile::create_dataset(const std::string& name, hid_t type,
   return dataset;
 }
 
-void OutputFile::put(const Handle& dataset, const std::string& name, hid_t type,
-                     const void* values) {
+void Writer::put(const Handle& dataset, const std::string& name, hid_t type, const void* values) {
   if (H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
     fail(fmt::format("dataset '{}'", name));
 }
 
-void OutputFile::make_group(const std::string& name) {
+void Writer::make_group(const std::string& name) {
   const Handle links(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links.get(), 1);
   const Handle group(H5Gcreate2(file_.get(), name.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT));
@@ -101,15 +123,15 @@ void OutputFile::make_group(const std::string& name) {
 }
 
 template <class T>
-void OutputFile::write(const std::string& name, std::span<const T> values,
-                       const std::vector<std::int64_t>& shape) {
+void Writer::write(const std::string& name, std::span<const T> values,
+                   const std::vector<std::int64_t>& shape) {
   const Handle dataset = create_dataset(name, native_type<T>(), shape);
   if (!values.empty()) put(dataset, name, native_type<T>(), values.data());
 }
 
 template <class T>
-void OutputFile::write_blocks(const std::string& name, const std::vector<std::int64_t>& shape,
-                              const std::function<void(std::int64_t, std::int64_t, T*)>& fill) {
+void Writer::write_blocks(const std::string& name, const std::vector<std::int64_t>& shape,
+                          const std::function<void(std::int64_t, std::int64_t, T*)>& fill) {
   const Handle dataset = create_dataset(name, native_type<T>(), shape);
   auto count = extents(shape);
   std::int64_t row_size = 1;
@@ -133,61 +155,62 @@ void OutputFile::write_blocks(const std::string& name, const std::vector<std::in
   }
 }
 
-void OutputFile::write_flags(const std::string& name, std::span<const std::uint8_t> flags) {
+void Writer::write_flags(const std::string& name, std::span<const std::uint8_t> flags) {
   const Handle type = flag_type();
   const Handle dataset =
       create_dataset(name, type.get(), {static_cast<std::int64_t>(flags.size())});
   if (!flags.empty()) put(dataset, name, type.get(), flags.data());
 }
 
-void OutputFile::write_text(const std::string& name, const std::string& text) {
+void Writer::write_text(const std::string& name, const std::string& text) {
   const Handle type = text_type(text.size());
   put(create_dataset(name, type.get(), {}), name, type.get(), text.c_str());
 }
 
-void OutputFile::write_strings(const std::string& name, const std::vector<std::string>& strings) {
+void Writer::write_strings(const std::string& name, const std::vector<std::string>& strings) {
   std::size_t width = 1;
   for (const auto& string : strings) width = std::max(width, string.size());
   std::string packed(width * strings.size(), '\0');
   for (std::size_t i = 0; i < strings.size(); ++i)
     std::ranges::copy(strings[i], packed.begin() + static_cast<std::ptrdiff_t>(i * width));
-  const Handle type = text_type(width);
+  const bool ascii = std::ranges::none_of(packed, [](char c) { return (c & 0x80) != 0; });
+  const Handle type = text_type(width, ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8);
   const Handle dataset =
       create_dataset(name, type.get(), {static_cast<std::int64_t>(strings.size())});
   if (!strings.empty()) put(dataset, name, type.get(), packed.data());
 }
 
-Handle OutputFile::create_attribute(const std::string& object, const std::string& name,
-                                    hid_t type) {
+Handle Writer::create_attribute(const std::string& object, const std::string& name, hid_t type) {
   const Handle space(H5Screate(H5S_SCALAR));
-  Handle attribute(H5Acreate_by_name(file_.get(), object.empty() ? "/" : object.c_str(),
-                                     name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT,
-                                     H5P_DEFAULT));
+  const char* owner = object.empty() ? "/" : object.c_str();
+  if (H5Aexists_by_name(file_.get(), owner, name.c_str(), H5P_DEFAULT) > 0)
+    H5Adelete_by_name(file_.get(), owner, name.c_str(), H5P_DEFAULT);
+  Handle attribute(H5Acreate_by_name(file_.get(), owner, name.c_str(), type, space.get(),
+                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   if (!attribute) fail(fmt::format("attribute '{}' of '{}'", name, object));
   return attribute;
 }
 
-void OutputFile::write_attribute(const std::string& object, const std::string& name,
-                                 std::int64_t value) {
+void Writer::write_attribute(const std::string& object, const std::string& name,
+                             std::int64_t value) {
   const Handle attribute = create_attribute(object, name, H5T_NATIVE_INT64);
   if (H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value) < 0)
     fail(fmt::format("attribute '{}' of '{}'", name, object));
 }
 
-void OutputFile::write_attribute(const std::string& object, const std::string& name,
-                                 const std::string& value) {
+void Writer::write_attribute(const std::string& object, const std::string& name,
+                             const std::string& value) {
   const Handle type = text_type(value.size());
   const Handle attribute = create_attribute(object, name, type.get());
   if (H5Awrite(attribute.get(), type.get(), value.c_str()) < 0)
     fail(fmt::format("attribute '{}' of '{}'", name, object));
 }
 
-#define KINDRED_INSTANTIATE(T)                                            \
-  template void OutputFile::write(const std::string&, std::span<const T>, \
-                                  const std::vector<std::int64_t>&);      \
-  template void OutputFile::write_blocks(                                 \
-      const std::string&, const std::vector<std::int64_t>&,               \
-      const std::function<void(std::int64_t, std::int64_t, T*)>&);
+#define KINDRED_INSTANTIATE(T)                                                             \
+  template void Writer::write(const std::string&, std::span<const T>,                      \
+                              const std::vector<std::int64_t>&);                           \
+  template void Writer::write_blocks(const std::string&, const std::vector<std::int64_t>&, \
+                                     const std::function<void(std::int64_t, std::int64_t, T*)>&);
 KINDRED_INSTANTIATE(float)
 KINDRED_INSTANTIATE(double)
 KINDRED_INSTANTIATE(std::uint8_t)

@@ -1,5 +1,6 @@
 // Minari: a folder with data/main_data.hdf5, one group per episode, and data/metadata.json.
 #include <cctype>
+#include <cmath>
 #include <system_error>
 
 #include "kindred/core/error.h"
@@ -14,9 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr const char* kMainFile = "main_data.hdf5";
-constexpr const char* kMetadata = "metadata.json";
 
 const hdf5::StepLayout kLayout{.terminals = "terminations",
                                .timeouts = "truncations",
@@ -69,14 +67,6 @@ json metadata_of(const Trajectories& data, const std::string& name) {
                : float_space(data.actions.dim())}};
 }
 
-/// Minari allows letters, digits, '-' and '_' in the name of a dataset.
-std::string dataset_name(const fs::path& folder) {
-  std::string name = folder.filename().string();
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '-';
-  return name;
-}
-
 void write_main_file(const Trajectories& data, const fs::path& path) {
   hdf5::OutputFile file(path);
   // Minari has no optional columns: what we do not know is zero.
@@ -109,9 +99,29 @@ void write_main_file(const Trajectories& data, const fs::path& path) {
 
 }  // namespace
 
+std::string minari_dataset_name(const fs::path& folder) {
+  std::string name = folder.filename().string();
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '-';
+  return name;
+}
+
+std::string changed_minari_metadata(const fs::path& path, const nlohmann::ordered_json& values) {
+  auto metadata = nlohmann::ordered_json::parse(read_text(path), nullptr, false);
+  if (!metadata.is_object())
+    throw DataFormatError("'{}' holds no JSON object, expected the metadata of a Minari dataset",
+                          path.string());
+  metadata.update(values);
+  return metadata.dump();
+}
+
+double minari_dataset_size(std::uintmax_t bytes) {
+  return std::round(static_cast<double>(bytes) / 1e5) / 10;
+}
+
 fs::path minari_main_file(const fs::path& folder) {
   std::error_code ignored;
-  for (const auto& file : {folder / "data" / kMainFile, folder / kMainFile})
+  for (const auto& file : {folder / "data" / kMinariMainFile, folder / kMinariMainFile})
     if (fs::is_regular_file(file, ignored)) return file;
   return {};
 }
@@ -121,7 +131,7 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
   const fs::path main_file = fs::is_directory(path, ignored) ? minari_main_file(path) : path;
   if (main_file.empty())
     throw IoError("'{}' is a folder without data/{}, expected a Minari dataset stored as hdf5",
-                  path.string(), kMainFile);
+                  path.string(), kMinariMainFile);
   const hdf5::InputFile file(main_file);
   const auto groups = hdf5::numbered_children(file, "", "episode_");
   if (groups.empty())
@@ -132,9 +142,13 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
   Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
   data.ids = groups;
   if (data.actions.is_discrete()) {
-    const auto count = stated_actions(main_file.parent_path() / kMetadata);
+    const auto count = stated_actions(main_file.parent_path() / kMinariMetadata);
     if (count > data.actions.count() && count <= kMaxActions)
       data.actions = Actions::discrete(data.actions.ints(), count);
+  }
+  if (file.has_attribute("", found_mark(options.label_key))) {
+    data.provenance["labels"] = kFoundLabels;
+    return data;
   }
   std::vector<std::int64_t> labels;
   for (const auto& group : groups)
@@ -156,17 +170,13 @@ void write_minari(const Trajectories& data, const fs::path& path) {
     try {
       fs::create_directory(temporary);  // not what is above it, as with a file
       fs::create_directory(temporary / "data");
-      write_main_file(data, temporary / "data" / kMainFile);
-      json metadata = metadata_of(data, dataset_name(folder));
+      write_main_file(data, temporary / "data" / kMinariMainFile);
+      json metadata = metadata_of(data, minari_dataset_name(folder));
       metadata["dataset_size"] =
-          static_cast<double>(fs::file_size(temporary / "data" / kMainFile)) / 1e6;
-      write_text(temporary / "data" / kMetadata, metadata.dump(2));
+          minari_dataset_size(fs::file_size(temporary / "data" / kMinariMainFile));
+      write_text(temporary / "data" / kMinariMetadata, metadata.dump(2));
     } catch (const fs::filesystem_error& error) {
-      fs::remove_all(temporary, ignored);
       throw IoError("cannot write '{}': {}", path.string(), error.code().message());
-    } catch (...) {
-      fs::remove_all(temporary, ignored);
-      throw;
     }
   });
 }

@@ -10,8 +10,6 @@
 namespace kindred {
 namespace {
 
-constexpr const char* kMaskPrefix = "policy_";
-
 const hdf5::StepLayout kLayout{
     .observations = "obs", .terminals = "dones", .length_attribute = "num_samples"};
 
@@ -56,6 +54,10 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
         path.string(), groups[0]);
   Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
   for (const auto& group : groups) data.ids.push_back(group.substr(group.find('/') + 1));
+  if (file.has_attribute("", found_mark(hdf5::join("mask", kMaskPrefix)))) {
+    data.provenance["labels"] = kFoundLabels;
+    return data;
+  }
   try {
     if (const auto labels = read_mask_labels(file, data.ids); !labels.empty())
       set_labels(data, labels);

@@ -132,6 +132,7 @@ LoadedRun load_run(const RunFolder& folder) {
   auto labels = read_labels_csv(folder.labels());
   run.episodes = std::move(labels.episodes);
   run.labels = std::move(labels.labels);
+  run.margins = std::move(labels.margins);
   const ArrayFileReader centres(folder.centres());
   run.centres = find_method(run.record.method).load_centres(centres);
   run.misfit_below = centres.read<double>("misfit_below").values;

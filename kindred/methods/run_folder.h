@@ -49,6 +49,7 @@ struct LoadedRun {
   RunRecord record;
   std::vector<std::string> episodes;
   std::vector<std::int32_t> labels;
+  std::vector<double> margins;  ///< How sure each label is.
   std::shared_ptr<const Centres> centres;
   std::vector<double> misfit_below;
 };

@@ -1,0 +1,173 @@
+// kindred split and kindred filter: new datasets with some clusters of a run.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include "command.h"
+#include "dataset.h"
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/data/extract.h"
+
+namespace kindred::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the two commands share: a run's dataset, and which of its episodes to take.
+struct ClusterSource {
+  std::string run_folder;
+  std::string moved_to;
+  std::string output;
+  double least_margin = 0;
+  Common common;
+  Flags flags;
+
+  OptionTable describe() {
+    return {text("data", moved_to, "The dataset the run was made from, where it was moved."),
+            real("least-margin", least_margin, 0, std::numeric_limits<double>::max(),
+                 "Leave out episodes whose label is less sure (the margin in labels.csv).")};
+  }
+
+  LabelledDataset load() const { return load_labelled_dataset(run_folder, moved_to, "--data"); }
+
+  std::vector<std::int64_t> episodes_of(const LabelledDataset& dataset,
+                                        std::span<const std::int64_t> clusters) const {
+    const auto& [labels, margins] = dataset.labels;
+    std::vector<std::int64_t> episodes;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (std::ranges::find(clusters, labels[i]) != clusters.end() &&
+          (margins.empty() || margins[i] >= least_margin))
+        episodes.push_back(static_cast<std::int64_t>(i));
+    if (episodes.empty())
+      throw InvalidArgument("no episode of cluster {} has a margin of at least {}",
+                            fmt::join(clusters, " or "), least_margin);
+    return episodes;
+  }
+
+  /// Writes the clusters' episodes and describes the new dataset.
+  Json extract(const LabelledDataset& dataset, std::span<const std::int64_t> clusters,
+               const fs::path& target) const {
+    const auto episodes = episodes_of(dataset, clusters);
+    std::int64_t steps = 0;
+    for (const auto episode : episodes) steps += dataset.data.length(episode);
+    extract_episodes(dataset.path, dataset.format, dataset.data, episodes, target);
+    return {{"clusters", clusters}, {"episodes", episodes.size()}, {"steps", steps}};
+  }
+
+  static void tell_part(const Json& part) {
+    tell(part["path"].get<std::string>(),
+         fmt::format("{} episodes, {} steps", grouped(part["episodes"].get<std::int64_t>()),
+                     grouped(part["steps"].get<std::int64_t>())));
+  }
+
+  void add_to(CLI::App& command) {
+    command.add_option("RUN", run_folder, "A finished run folder")->required();
+    common.add_json(command);
+  }
+
+  void finish(CLI::App& command) {
+    flags.add(command, describe(), "Episodes");
+    flags.add_uniform(command);
+    flags.add_config(command);
+  }
+};
+
+struct SplitCommand : ClusterSource {
+  void run() {
+    flags.apply();
+    const fs::path folder = fs::path(output + "/").parent_path();  // without a slash at the end
+    if (fs::exists(folder) && !(fs::is_directory(folder) && fs::is_empty(folder)))
+      throw InvalidArgument("'{}' is there and not an empty folder; choose another", output);
+    const auto dataset = load();
+    Json parts = Json::array();
+    write_atomically(folder, [&](const fs::path& temporary) {
+      std::error_code error;
+      fs::create_directory(temporary, error);
+      if (error) throw IoError("cannot make the folder '{}': {}", output, error.message());
+      for (std::int64_t cluster = 0; cluster < dataset.clusters; ++cluster) {
+        const auto name = part_name(dataset, cluster);
+        auto part = extract(dataset, std::span(&cluster, 1), temporary / name);
+        part["path"] = (folder / name).string();
+        parts.push_back(std::move(part));
+      }
+    });
+    say(fmt::format("{} datasets in the format {}", parts.size(), name_of(dataset.format)));
+    for (const auto& part : parts) tell_part(part);
+    emit(common, {{"format", name_of(dataset.format)}, {"parts", parts}});
+  }
+
+  /// Minari finds a dataset by a folder with a version.
+  static std::string part_name(const LabelledDataset& dataset, std::int64_t cluster) {
+    return fmt::format(
+        "policy_{}{}", cluster,
+        dataset.format == Format::kMinari ? "-v0" : fs::path(dataset.path).extension().string());
+  }
+};
+
+struct FilterCommand : ClusterSource {
+  std::vector<std::int64_t> clusters;
+
+  OptionTable describe_clusters() {
+    return {integers("clusters", clusters, "Numbers of the clusters to keep, such as 0,2.")};
+  }
+
+  void run() {
+    flags.apply();
+    if (clusters.empty()) throw InvalidArgument("name the clusters to keep with --clusters 0,2");
+    const auto dataset = load();
+    for (const auto cluster : clusters)
+      if (cluster >= dataset.clusters)
+        throw InvalidArgument("there is no cluster {}; the run has clusters 0 to {}", cluster,
+                              dataset.clusters - 1);
+    auto part = extract(dataset, clusters, output);
+    part["path"] = output;
+    part["format"] = name_of(dataset.format);
+    say(fmt::format("clusters {} of {}", fmt::join(clusters, ", "), dataset.path));
+    tell_part(part);
+    emit(common, part);
+  }
+};
+
+}  // namespace
+
+void add_split(CLI::App& app) {
+  auto* command = app.add_subcommand("split", "Make one dataset per cluster of a run");
+  command->footer(
+      "Examples:\n"
+      "  kindred split run -o parts\n"
+      "  kindred split run -o parts --least-margin 10 --json\n"
+      "Each part has the format of the dataset and everything in it. It is called\n"
+      "parts/policy_0.hdf5, …; for Minari it is the folder parts/policy_0-v0, …, which\n"
+      "minari.load_dataset finds with MINARI_DATASETS_PATH=parts.");
+  const auto state = std::make_shared<SplitCommand>();
+  state->add_to(*command);
+  command->add_option("-o,--output", state->output, "The folder to make")
+      ->required()
+      ->type_name("DIR");
+  state->finish(*command);
+  command->callback([state] { state->run(); });
+}
+
+void add_filter(CLI::App& app) {
+  auto* command = app.add_subcommand("filter", "Make a dataset of some clusters of a run");
+  command->footer(
+      "Examples:\n"
+      "  kindred filter run --clusters 1 -o expert.hdf5\n"
+      "  kindred filter run --clusters 0,2 --least-margin 10 -o sure.hdf5\n"
+      "The new dataset has the format of the old one and everything in it.");
+  const auto state = std::make_shared<FilterCommand>();
+  state->add_to(*command);
+  command->add_option("-o,--output", state->output, "The dataset to make; for Minari a folder")
+      ->required()
+      ->type_name("FILE");
+  state->flags.add(*command, state->describe_clusters(), "Clusters");
+  state->finish(*command);
+  command->callback([state] { state->run(); });
+}
+
+}  // namespace kindred::app

@@ -1,0 +1,25 @@
+// A new dataset with some episodes of another, in the same format and with nothing lost.
+//
+// D4RL, Minari and robomimic files are copied as HDF5, so that columns, attributes and metadata
+// Kindred does not read come along: D4RL keeps the rows of every column over steps, `infos/*`
+// included; Minari numbers its episodes anew, as it must, and states the new totals; robomimic
+// keeps the names of its demos, and in its masks those that are left. Kindred and NPZ files keep
+// what Trajectories hold.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "kindred/data/formats.h"
+#include "kindred/data/trajectories.h"
+
+namespace kindred {
+
+/// Writes at `target`, where nothing may be yet, the given episodes of the dataset at `source`, of
+/// which `data` is all that its reader finds. The numbers increase. The new dataset (Minari: a
+/// folder) appears whole or not at all. Throws InvalidArgument, IoError or DataFormatError.
+void extract_episodes(const std::filesystem::path& source, Format format, const Trajectories& data,
+                      std::span<const std::int64_t> episodes, const std::filesystem::path& target);
+
+}  // namespace kindred

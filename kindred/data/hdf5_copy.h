@@ -1,0 +1,34 @@
+// Objects of one HDF5 file put into another with everything they hold, of whatever type. Internal.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kindred/data/hdf5_input.h"
+#include "kindred/data/hdf5_output.h"
+
+namespace kindred::hdf5 {
+
+/// Rows [begin, end) of a dataset.
+struct RowRange {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// A dataset or group with all inside it, under the name `as`; groups above it are made as needed.
+void copy_object(const InputFile& from, const std::string& name, OutputFile& to,
+                 const std::string& as);
+
+/// All attributes of an object ("" is the root) that both files have.
+void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to);
+
+/// Some rows of a dataset, one range after the other; type, compression and attributes stay.
+void copy_rows(const InputFile& from, const std::string& name, std::span<const RowRange> ranges,
+               OutputFile& to);
+
+/// The shape of a dataset of any type; empty for a single value.
+std::vector<std::int64_t> shape_of(const InputFile& file, const std::string& name);
+
+}  // namespace kindred::hdf5

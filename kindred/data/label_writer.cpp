@@ -1,0 +1,277 @@
+#include "kindred/data/label_writer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <unordered_map>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/data/format_readers.h"
+#include "kindred/data/hdf5_steps.h"
+#include "kindred/data/undo.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// "policy" for "policy_id".
+std::string stem_of(const std::string& key) {
+  return key.ends_with("_id") ? key.substr(0, key.size() - 3) : key;
+}
+
+void check_key(const std::string& key) {
+  const auto allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+  };
+  if (stem_of(key).empty() || !std::ranges::all_of(key, allowed))
+    throw InvalidArgument("key '{}' cannot name labels: use letters, digits, '_' and '-'", key);
+}
+
+/// The HDF5 file that holds the labels; none for NPZ.
+fs::path labelled_file(const fs::path& path, Format format) {
+  std::error_code ignored;
+  if (format == Format::kNpz) return {};
+  if (format != Format::kMinari || !fs::is_directory(path, ignored)) return path;
+  return minari_main_file(path);
+}
+
+/// Labels of a format in its HDF5 file: what is there, and how to write others.
+class Place {
+ public:
+  Place(Format format, const std::string& key, const Trajectories& data)
+      : format_(format), key_(key), data_(data) {}
+
+  /// A dataset's name, or how the names of all datasets or attributes begin.
+  std::string name() const {
+    switch (format_) {
+      case Format::kD4rl:
+        return "infos/" + key_;
+      case Format::kMinari:
+        return key_;
+      case Format::kRobomimic:
+        return "mask/" + stem_of(key_) + "_";
+      default:
+        return "found/" + key_;
+    }
+  }
+
+  /// In words.
+  std::string description() const {
+    switch (format_) {
+      case Format::kMinari:
+        return fmt::format("attribute '{}' of its episodes", key_);
+      case Format::kRobomimic:
+        return fmt::format("'{}0', …", name());
+      default:
+        return fmt::format("'{}'", name());
+    }
+  }
+
+  /// The datasets that hold labels; for Minari the groups with the attribute.
+  std::vector<std::string> taken(const hdf5::InputFile& file) const {
+    if (format_ == Format::kRobomimic)
+      return file.has_group("mask") ? hdf5::numbered_children(file, "mask", stem_of(key_) + "_")
+                                    : std::vector<std::string>();
+    if (format_ != Format::kMinari)
+      return file.has_dataset(name()) ? std::vector{name()} : std::vector<std::string>();
+    std::vector<std::string> groups;
+    std::ranges::copy_if(data_.ids, std::back_inserter(groups),
+                         [&](const auto& id) { return file.has_attribute(id, key_); });
+    return groups;
+  }
+
+  void clear(hdf5::ChangedFile& file, const std::vector<std::string>& taken) const {
+    for (const auto& name : taken)
+      if (format_ == Format::kMinari)
+        file.remove_attribute(name, key_);
+      else
+        file.remove(name);
+  }
+
+  void write(hdf5::ChangedFile& file, const EpisodeLabels& found, std::int64_t rows) const {
+    if (format_ == Format::kD4rl)
+      file.write<std::int32_t>(name(), of_steps(found, rows), {rows});
+    else if (format_ == Format::kMinari)
+      write_attributes(file, found);
+    else if (format_ == Format::kRobomimic)
+      write_masks(file, found);
+    else
+      file.write<std::int32_t>(name(), found.labels, {data_.episodes()});
+    file.write_attribute("", found_mark(name()), 1);
+  }
+
+ private:
+  std::vector<std::int32_t> of_steps(const EpisodeLabels& found, std::int64_t rows) const {
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), kNoLabel);
+    for (std::int64_t i = 0; i < data_.episodes(); ++i)
+      std::fill(labels.begin() + data_.offsets[i], labels.begin() + data_.offsets[i + 1],
+                found.labels[static_cast<std::size_t>(i)]);
+    return labels;
+  }
+
+  void write_attributes(hdf5::ChangedFile& file, const EpisodeLabels& found) const {
+    for (std::size_t i = 0; i < found.labels.size(); ++i)
+      if (found.labels[i] != kNoLabel) file.write_attribute(data_.ids[i], key_, found.labels[i]);
+  }
+
+  void write_masks(hdf5::ChangedFile& file, const EpisodeLabels& found) const {
+    std::map<std::int32_t, std::vector<std::string>> demos;
+    for (std::size_t i = 0; i < found.labels.size(); ++i)
+      if (found.labels[i] != kNoLabel) demos[found.labels[i]].push_back(data_.ids[i]);
+    for (const auto& [label, names] : demos)
+      file.write_strings(fmt::format("{}{}", name(), label), names);
+  }
+
+  Format format_;
+  const std::string& key_;
+  const Trajectories& data_;
+};
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw InvalidArgument(
+      "{}; write the labels under another name with --key NAME, or replace what is there with "
+      "--replace (--undo brings it back)",
+      what);
+}
+
+std::unique_ptr<FileChange> change_file(const fs::path& path, const Place& place, Format format,
+                                        const EpisodeLabels& labels, const LabelOptions& options) {
+  std::vector<std::string> taken;
+  std::int64_t rows = 0;
+  {
+    const hdf5::InputFile file(path);
+    taken = place.taken(file);
+    if (!taken.empty() && !options.replace && !file.has_attribute("", found_mark(place.name())))
+      refuse(fmt::format("'{}' has labels that Kindred did not write, {}", path.string(),
+                         place.description()));
+    if (format == Format::kD4rl) rows = file.dataset(hdf5::StepLayout{}.actions).rows();
+  }
+  return std::make_unique<FileChange>(path, [&](const fs::path& copy) {
+    hdf5::ChangedFile file(copy, path);
+    place.clear(file, taken);
+    place.write(file, labels, rows);
+    file.close();
+  });
+}
+
+fs::path metadata_beside(const fs::path& main_file) {
+  return main_file.parent_path() / kMinariMetadata;
+}
+
+/// Minari's metadata state the size of the dataset; null when they need not change.
+std::unique_ptr<FileChange> change_metadata(const fs::path& path, std::uintmax_t bytes) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return nullptr;
+  const Json size = {{"dataset_size", minari_dataset_size(bytes)}};
+  const auto changed = changed_minari_metadata(path, size);
+  if (changed == changed_minari_metadata(path, Json::object())) return nullptr;
+  return std::make_unique<FileChange>(path,
+                                      [&](const fs::path& copy) { write_text(copy, changed); });
+}
+
+fs::path sidecar_of(const fs::path& path, const std::string& key) {
+  return path.parent_path() / fmt::format("{}.{}.csv", path.stem().string(), stem_of(key));
+}
+
+std::unique_ptr<FileChange> change_sidecar(const fs::path& path, const Trajectories& data,
+                                           const EpisodeLabels& found,
+                                           const LabelOptions& options) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !options.replace && !can_undo(path))
+    refuse(fmt::format("'{}' is there, and Kindred did not write it", path.string()));
+  std::vector<std::string> episodes;
+  std::vector<std::int32_t> labels;
+  std::vector<double> margins;
+  for (std::size_t i = 0; i < found.labels.size(); ++i) {
+    if (found.labels[i] == kNoLabel) continue;
+    episodes.push_back(data.ids[i]);
+    labels.push_back(found.labels[i]);
+    if (!found.margins.empty()) margins.push_back(found.margins[i]);
+  }
+  return std::make_unique<FileChange>(
+      path, [&](const fs::path& copy) { write_labels_csv(copy, episodes, labels, margins); });
+}
+
+/// Files beside `path` called `<stem>.<name>.csv` that Kindred wrote.
+std::vector<fs::path> changed_sidecars(const fs::path& path) {
+  const std::string prefix = path.stem().string() + ".";
+  const std::string suffix = journal_of(".csv").string();
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
+        name.size() <= prefix.size() + suffix.size())
+      continue;
+    const auto middle = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+    if (middle.find('.') == std::string::npos)
+      found.push_back(path.parent_path() / (prefix + middle + ".csv"));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
+EpisodeLabels match_labels(const Trajectories& data, const LabelsFile& found) {
+  std::unordered_map<std::string_view, std::size_t> number_of;
+  for (std::size_t i = 0; i < data.ids.size(); ++i) number_of.emplace(data.ids[i], i);
+  EpisodeLabels matched;
+  matched.labels.assign(data.ids.size(), kNoLabel);
+  if (!found.margins.empty()) matched.margins.assign(data.ids.size(), 0);
+  for (std::size_t row = 0; row < found.episodes.size(); ++row) {
+    const auto at = number_of.find(found.episodes[row]);
+    if (at == number_of.end())
+      throw InvalidArgument("the labels name episode '{}', which the dataset does not have",
+                            found.episodes[row]);
+    if (matched.labels[at->second] != kNoLabel)
+      throw InvalidArgument("the labels name episode '{}' twice", found.episodes[row]);
+    matched.labels[at->second] = found.labels[row];
+    if (!found.margins.empty()) matched.margins[at->second] = found.margins[row];
+  }
+  return matched;
+}
+
+std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
+                                       const Trajectories& data, const EpisodeLabels& labels,
+                                       const LabelOptions& options) {
+  check_key(options.key);
+  std::vector<LabelledFile> written;
+  std::vector<std::unique_ptr<FileChange>> changes;
+  const Place place(format, options.key, data);
+  if (const auto file = labelled_file(path, format); !file.empty()) {
+    changes.push_back(change_file(file, place, format, labels, options));
+    written.push_back({file, place.description()});
+    if (format == Format::kMinari)
+      if (auto change = change_metadata(metadata_beside(file), changes.front()->size()))
+        changes.push_back(std::move(change));
+  }
+  if (format == Format::kD4rl || format == Format::kNpz) {
+    const auto sidecar = sidecar_of(path, options.key);
+    changes.push_back(change_sidecar(sidecar, data, labels, options));
+    written.push_back({sidecar, "a table by episode"});
+  }
+  for (const auto& change : changes) change->commit();
+  return written;
+}
+
+std::vector<fs::path> undo_labels(const fs::path& path, Format format) {
+  std::vector<fs::path> files = changed_sidecars(path);
+  if (const auto file = labelled_file(path, format); !file.empty()) {
+    files.push_back(file);
+    if (format == Format::kMinari) files.push_back(metadata_beside(file));
+  }
+  std::erase_if(files, [](const fs::path& file) { return !can_undo(file); });
+  if (files.empty())
+    throw InvalidArgument("there is nothing to undo: Kindred has not labelled '{}'", path.string());
+  for (const auto& file : files) undo_changes(file);
+  return files;
+}
+
+}  // namespace kindred

@@ -1,0 +1,417 @@
+#include "kindred/data/undo.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlock = 1 << 20;
+constexpr std::size_t kGap = 16;  // what an entry of its own would cost
+constexpr std::string_view kMagic = "kindred undo 1\n\n";
+
+/// An open file that closes itself.
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags, mode_t mode = 0)
+      : path_(path), id_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
+    if (id_ < 0) fail("open");
+  }
+  ~Descriptor() { ::close(id_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int id() const { return id_; }
+
+  std::uint64_t size() const {
+    struct stat status {};
+    if (::fstat(id_, &status) != 0) fail("measure");
+    return static_cast<std::uint64_t>(status.st_size);
+  }
+
+  /// Reads up to out.size() bytes at `offset`; fewer only at the end of the file.
+  std::size_t read(std::uint64_t offset, std::span<char> out) const {
+    std::size_t done = 0;
+    while (done < out.size()) {
+      const auto n =
+          ::pread(id_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("read");
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    return done;
+  }
+
+  void write(std::uint64_t offset, std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const auto n = ::pwrite(id_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("write");
+      offset += static_cast<std::uint64_t>(n);
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+
+  void truncate(std::uint64_t size) const {
+    if (::ftruncate(id_, static_cast<off_t>(size)) != 0) fail("shorten");
+  }
+
+  void flush() const {
+    if (::fsync(id_) != 0) fail("write");
+  }
+
+ private:
+  [[noreturn]] void fail(const char* doing) const {
+    throw IoError("cannot {} '{}': {}", doing, path_.string(), std::strerror(errno));
+  }
+
+  fs::path path_;
+  int id_;
+};
+
+std::uint32_t checksum(std::uint32_t so_far, std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(so_far, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+/// Enough of a file to know it again.
+struct State {
+  std::uint64_t exists = 0;
+  std::uint64_t size = 0;
+  std::uint64_t checksum = 0;
+
+  bool operator==(const State&) const = default;
+};
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+void remove_file(const fs::path& file) {
+  std::error_code error;
+  fs::remove(file, error);
+  if (error) throw IoError("cannot remove '{}': {}", file.string(), error.message());
+}
+
+State state_of(const fs::path& file) {
+  if (!is_there(file)) return {};
+  const Descriptor in(file, O_RDONLY);
+  State state{.exists = 1};
+  std::vector<char> block(kBlock);
+  while (const auto n = in.read(state.size, block)) {
+    state.size += n;
+    state.checksum = checksum(static_cast<std::uint32_t>(state.checksum), {block.data(), n});
+  }
+  return state;
+}
+
+/// What a file was, and what to put where to make it so again.
+struct Journal {
+  struct Entry {
+    std::uint64_t offset;
+    std::string bytes;
+  };
+  State before, after;
+  std::vector<Entry> entries;  ///< Sorted, without overlap, none beyond before.size.
+};
+
+template <class T>
+void append(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+std::string serialise(const Journal& journal) {
+  std::string bytes(kMagic);
+  append(bytes, journal.before);
+  append(bytes, journal.after);
+  append(bytes, static_cast<std::uint64_t>(journal.entries.size()));
+  for (const auto& entry : journal.entries) {
+    append(bytes, entry.offset);
+    append(bytes, static_cast<std::uint64_t>(entry.bytes.size()));
+    bytes += entry.bytes;
+  }
+  append(bytes, checksum(0, bytes));
+  return bytes;
+}
+
+/// Takes values off the front of a journal's bytes; false once there are too few.
+class Parser {
+ public:
+  explicit Parser(std::string_view bytes) : rest_(bytes) {}
+
+  template <class T>
+  bool take(T& value) {
+    if (rest_.size() < sizeof(value)) return false;
+    std::memcpy(&value, rest_.data(), sizeof(value));
+    rest_.remove_prefix(sizeof(value));
+    return true;
+  }
+  bool take(std::string& bytes, std::uint64_t size) {
+    if (rest_.size() < size) return false;
+    bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
+  bool done() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+std::optional<Journal> parse(std::string_view bytes) {
+  std::uint32_t stated = 0;
+  if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + sizeof(stated))
+    return std::nullopt;
+  const auto body = bytes.substr(0, bytes.size() - sizeof(stated));
+  std::memcpy(&stated, bytes.data() + body.size(), sizeof(stated));
+  if (checksum(0, body) != stated) return std::nullopt;
+
+  Parser parser(body.substr(kMagic.size()));
+  Journal journal;
+  std::uint64_t count = 0, end = 0;
+  bool sound = parser.take(journal.before) && parser.take(journal.after) && parser.take(count);
+  for (std::uint64_t i = 0; sound && i < count; ++i) {
+    Journal::Entry entry{};
+    std::uint64_t size = 0;
+    sound = parser.take(entry.offset) && parser.take(size) && parser.take(entry.bytes, size) &&
+            entry.offset >= end && size <= journal.before.size &&
+            entry.offset <= journal.before.size - size;
+    end = entry.offset + size;
+    journal.entries.push_back(std::move(entry));
+  }
+  if (!sound || !parser.done()) return std::nullopt;
+  return journal;
+}
+
+Journal load_journal(const fs::path& path) {
+  auto journal = parse(read_text(path));
+  if (!journal)
+    throw DataFormatError(
+        "'{}' is damaged, so the change it describes cannot be taken back; nothing was touched",
+        path.string());
+  return *std::move(journal);
+}
+
+/// The journal of a change that is being put in place.
+fs::path pending_journal_of(const fs::path& file) {
+  auto path = journal_of(file);
+  path += ".next";
+  return path;
+}
+
+/// The journal that leads from what the file is now to what it was; none for an untouched file.
+std::optional<Journal> fitting_journal(const fs::path& file) {
+  const fs::path settled = journal_of(file), pending = pending_journal_of(file);
+  if (!is_there(settled) && !is_there(pending)) return std::nullopt;
+  const State now = state_of(file);
+  bool foreign = false;
+  for (const auto& path : {settled, pending}) {
+    if (!is_there(path)) continue;
+    auto journal = load_journal(path);
+    if (journal.after == now) return journal;
+    foreign = foreign || (path == settled && journal.before != now);
+  }
+  if (foreign)
+    throw InvalidArgument(
+        "'{}' was changed since Kindred changed it, so '{}' no longer fits it; remove that file to "
+        "go on without undoing",
+        file.string(), settled.filename().string());
+  return std::nullopt;  // killed before the change took place, or after it was undone
+}
+
+/// What the block at `offset` held before the changes in `journal`.
+void restore_block(const std::optional<Journal>& journal, std::uint64_t offset,
+                   std::span<char> block) {
+  if (!journal) return;
+  const auto& entries = journal->entries;
+  const std::uint64_t end = offset + block.size();
+  auto entry = std::ranges::partition_point(
+      entries, [&](const auto& e) { return e.offset + e.bytes.size() <= offset; });
+  for (; entry != entries.end() && entry->offset < end; ++entry) {
+    const auto from = std::max(offset, entry->offset);
+    const auto to = std::min(end, entry->offset + entry->bytes.size());
+    std::memcpy(block.data() + (from - offset), entry->bytes.data() + (from - entry->offset),
+                to - from);
+  }
+}
+
+/// Adds the stretches of `before` that `after`, which may be shorter, does not repeat.
+void compare_blocks(std::string_view before, std::string_view after, std::uint64_t offset,
+                    std::vector<Journal::Entry>& entries) {
+  const auto differs = [&](std::size_t i) { return i >= after.size() || before[i] != after[i]; };
+  if (after.starts_with(before)) return;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!differs(i)) continue;
+    std::size_t end = i + 1;
+    for (std::size_t j = end; j < before.size() && j < end + kGap; ++j)
+      if (differs(j)) end = j + 1;
+    entries.push_back({offset + i, std::string(before.substr(i, end - i))});
+    i = end;
+  }
+}
+
+/// The way back from `changed` to what `file` was before `earlier`, its changes so far.
+Journal compare(const fs::path& file, const std::optional<Journal>& earlier,
+                const fs::path& changed) {
+  Journal journal;
+  journal.after = state_of(changed);
+  if (!is_there(file) || (earlier && !earlier->before.exists)) return journal;
+  const Descriptor old(file, O_RDONLY), fresh(changed, O_RDONLY);
+  journal.before = {1, earlier ? earlier->before.size : old.size(), 0};
+  std::vector<char> before(kBlock), after(kBlock);
+  std::uint32_t sum = 0;
+  for (std::uint64_t offset = 0; offset < journal.before.size; offset += kBlock) {
+    const std::span block(before.data(),
+                          std::min<std::uint64_t>(kBlock, journal.before.size - offset));
+    old.read(offset, block);  // what lies beyond its end now is in the journal
+    restore_block(earlier, offset, block);
+    const std::string_view was(block.data(), block.size());
+    sum = checksum(sum, was);
+    const auto n = fresh.read(offset, after);
+    compare_blocks(was, {after.data(), n}, offset, journal.entries);
+  }
+  journal.before.checksum = sum;
+  return journal;
+}
+
+void check_room(const fs::path& beside, std::uint64_t size) {
+  std::error_code error;
+  const auto space = fs::space(beside.parent_path(), error);
+  if (error || space.available >= size) return;
+  throw IoError(
+      "changing '{}' safely needs room for a copy beside it, {} MB, and only {} MB are free; make "
+      "room, or change a copy on another disk",
+      beside.string(), size / 1000000 + 1, space.available / 1000000);
+}
+
+/// A copy that shares its blocks with the original where the file system can, and needs no room.
+void copy_beside(const fs::path& file, const fs::path& copy) {
+  {
+    const Descriptor from(file, O_RDONLY);
+    struct stat status {};
+    ::fstat(from.id(), &status);
+    const Descriptor to(copy, O_WRONLY | O_CREAT | O_TRUNC, status.st_mode & 0777);
+    if (::ioctl(to.id(), FICLONE, from.id()) == 0) return;
+    check_room(file, from.size());
+  }
+  std::error_code error;
+  fs::copy_file(file, copy, fs::copy_options::overwrite_existing, error);
+  if (error) throw IoError("cannot copy '{}': {}", file.string(), error.message());
+}
+
+/// Makes renames last; not every file system can.
+void flush_folder(const fs::path& file) {
+  const Descriptor folder(file.parent_path(), O_RDONLY);
+  ::fsync(folder.id());
+}
+
+/// The file itself, where a link leads to it: a rename would replace the link.
+fs::path resolved(const fs::path& file) {
+  std::error_code error;
+  const auto absolute = fs::absolute(file);
+  const auto path = fs::weakly_canonical(absolute, error);
+  return error ? absolute : path;
+}
+
+void put_in_place(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw IoError("cannot write '{}': {}", to.string(), error.message());
+}
+
+/// The bytes of `journal` put back into a copy of the changed file.
+void restore(const Journal& journal, const fs::path& file, const fs::path& copy) {
+  {
+    const Descriptor out(copy, O_RDWR);
+    for (const auto& entry : journal.entries) out.write(entry.offset, entry.bytes);
+    out.truncate(journal.before.size);
+    out.flush();
+  }
+  if (state_of(copy) != journal.before)
+    throw DataFormatError("'{}' does not lead back to the file as it was; nothing was touched",
+                          journal_of(file).string());
+}
+
+}  // namespace
+
+fs::path journal_of(const fs::path& file) {
+  fs::path path = file;
+  path += ".kindred-undo";
+  return path;
+}
+
+FileChange::FileChange(const fs::path& file, const std::function<void(const fs::path&)>& change)
+    : file_(resolved(file)), copy_(file_) {
+  copy_ += fmt::format(".partial-{}", ::getpid());
+  const auto earlier = fitting_journal(file_);
+  try {
+    if (is_there(file_)) copy_beside(file_, copy_);
+    change(copy_);
+    Descriptor(copy_, O_RDONLY).flush();
+    const auto journal = pending_journal_of(file_);
+    write_text(journal, serialise(compare(file_, earlier, copy_)));
+    Descriptor(journal, O_RDONLY).flush();
+  } catch (...) {
+    drop();
+    throw;
+  }
+}
+
+FileChange::~FileChange() {
+  if (!copy_.empty()) drop();
+}
+
+void FileChange::drop() const {
+  std::error_code ignored;
+  fs::remove(copy_, ignored);
+  fs::remove(pending_journal_of(file_), ignored);
+}
+
+void FileChange::commit() {
+  put_in_place(copy_, file_);
+  copy_.clear();
+  put_in_place(pending_journal_of(file_), journal_of(file_));
+  flush_folder(file_);
+}
+
+bool can_undo(const fs::path& file) { return fitting_journal(resolved(file)).has_value(); }
+
+void undo_changes(const fs::path& file) {
+  const fs::path path = resolved(file);
+  const auto journal = fitting_journal(path);
+  if (!journal) throw InvalidArgument("there is nothing to undo in '{}'", file.string());
+  if (journal->before.exists)
+    write_atomically(path, [&](const fs::path& copy) {
+      copy_beside(path, copy);
+      restore(*journal, path, copy);
+    });
+  else
+    remove_file(path);
+  flush_folder(path);
+  remove_file(journal_of(path));
+  remove_file(pending_journal_of(path));
+}
+
+}  // namespace kindred

@@ -1,0 +1,50 @@
+// Changes of a file that can be taken back to the last byte, whatever its format.
+//
+// A change is made on a copy beside the file, which then takes the file's place in one step: a kill
+// at any moment leaves the old file or the new one, whole. Beside it stays a journal,
+// `<file>.kindred-undo`: the bytes the file had where it now has others, its old size, and
+// checksums of both states. Several changes share one journal, so undoing goes back to before the
+// first.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+namespace kindred {
+
+/// A change of one file that is ready but not yet in place; it is dropped without commit().
+class FileChange {
+ public:
+  /// Calls change(copy) with a copy of `file` (where there is none, with the name for a new file).
+  /// Throws InvalidArgument when the file was changed by others since Kindred changed it,
+  /// DataFormatError when its journal is damaged, IoError when there is no room for the copy.
+  FileChange(const std::filesystem::path& file,
+             const std::function<void(const std::filesystem::path& copy)>& change);
+  ~FileChange();
+  FileChange(const FileChange&) = delete;
+  FileChange& operator=(const FileChange&) = delete;
+
+  void commit();
+  /// Bytes of the file as it will be.
+  std::uintmax_t size() const { return std::filesystem::file_size(copy_); }
+
+ private:
+  void drop() const;
+
+  std::filesystem::path file_;
+  std::filesystem::path copy_;
+};
+
+/// The journal of `file`, which may not exist.
+std::filesystem::path journal_of(const std::filesystem::path& file);
+
+/// Whether `file` is as a FileChange left it. Throws as FileChange does.
+bool can_undo(const std::filesystem::path& file);
+
+/// Brings back every byte of `file` as it was before the first FileChange, or removes it when there
+/// was none, and then removes the journal. Throws InvalidArgument when there is nothing to undo or
+/// the file was changed since, DataFormatError when the journal is damaged; nothing happens then.
+void undo_changes(const std::filesystem::path& file);
+
+}  // namespace kindred
