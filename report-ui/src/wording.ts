@@ -24,10 +24,10 @@ export function howMany(run: RunRecord): string {
 
 /// Whether the restarts agree.
 export function agreement(run: RunRecord): string {
-  const {verdict, good_restarts: good} = run.result.agreement;
+  const {verdict, good_restarts: good, same_restarts: same} = run.result.agreement;
   switch (verdict) {
-    case 'unique': return good > 1 ? 'All good restarts give the same answer.'
-                                   : 'Most restarts give the same answer.';
+    case 'unique': return same === run.restarts.length ? 'All restarts give the same answer.' :
+        good > 1 ? 'All good restarts give the same answer.' : 'Most restarts give the same answer.';
     case 'several': return 'Good restarts give several different answers.';
     case 'unstable': return 'Hardly any restart gives the answer of the best one.';
     case 'single': return 'One restart only: nothing to compare with.';
