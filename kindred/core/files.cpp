@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "kindred/core/error.h"
 
@@ -21,9 +22,19 @@ void write_atomically(const fs::path& target, const std::function<void(const fs:
     fs::rename(temporary, target, error);
     if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
   } catch (...) {
-    if (!fs::remove(temporary, error)) fs::remove_all(temporary, error);  // a folder with files
+    remove_tree(temporary);
     throw;
   }
+}
+
+void remove_tree(const fs::path& path) {
+  std::error_code error;
+  std::vector<fs::path> inside;
+  if (fs::is_directory(fs::symlink_status(path, error)))
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+      inside.push_back(at->path());
+  for (const auto& one : inside) remove_tree(one);
+  fs::remove(path, error);
 }
 
 void write_text(const fs::path& target, std::string_view text) {

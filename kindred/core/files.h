@@ -14,6 +14,10 @@ namespace kindred {
 void write_atomically(const std::filesystem::path& target,
                       const std::function<void(const std::filesystem::path& temporary)>& write);
 
+/// Removes a file, or a folder with everything in it; what cannot be removed stays. Beside PyTorch's
+/// wheels, which bring an older std::filesystem along, std::filesystem::remove_all crashes.
+void remove_tree(const std::filesystem::path& path);
+
 /// Replaces `target` by `text`, atomically. Throws IoError.
 void write_text(const std::filesystem::path& target, std::string_view text);
 

@@ -55,6 +55,18 @@ TEST_F(Files, TheOldFileStaysUntilTheNewOneIsComplete) {
   EXPECT_THAT(listing(), testing::ElementsAre("a.txt"));
 }
 
+TEST_F(Files, ATreeGoesWithoutWhatItsLinksLeadTo) {
+  fs::create_directories(folder_ / "tree" / "deep");
+  write_text(folder_ / "tree" / "deep" / "a.txt", "a");
+  fs::create_directories(folder_ / "kept");
+  write_text(folder_ / "kept" / "b.txt", "b");
+  fs::create_directory_symlink(folder_ / "kept", folder_ / "tree" / "link");
+  remove_tree(folder_ / "tree");
+  remove_tree(folder_ / "never there");
+  EXPECT_THAT(listing(), testing::ElementsAre("kept"));
+  EXPECT_EQ(read_text(folder_ / "kept" / "b.txt"), "b");
+}
+
 TEST_F(Files, AFolderIsWholeOrNotThere) {
   const auto target = folder_ / "whole";
   const auto write = [&](bool fail) {

@@ -215,7 +215,7 @@ TEST_F(Evaluate, WhatIsSavedActsTheSame) {
     loaded->distribution(c, seen, is);
     EXPECT_EQ(was, is);
   }
-  fs::remove_all(folder.path());
+  remove_tree(folder.path());
 }
 
 TEST_F(Evaluate, WhatDoesNotFitIsRefusedBeforeTraining) {

@@ -54,7 +54,7 @@ std::vector<T> values_of(const ordered_json& column) {
 
 class Findings : public ::testing::Test {
  protected:
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_tree(folder_); }
 
   static Trajectories generated(const std::string& environment, std::int64_t per_expert) {
     GenerateOptions options;

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "kindred/core/files.h"
+
 namespace kindred {
 
 class TemporaryFolder {
@@ -18,7 +20,7 @@ class TemporaryFolder {
                std::to_string(::getpid()))) {
     std::filesystem::create_directories(path_);
   }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  ~TemporaryFolder() { remove_tree(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 

@@ -67,7 +67,7 @@ std::string message_of(Work work) {
 class Export : public ::testing::Test {
  protected:
   Export() { fs::create_directories(home_); }
-  ~Export() override { fs::remove_all(home_); }
+  ~Export() override { remove_tree(home_); }
 
   void write(const PolicyCentres& policies, std::span<const float> observations = {}) const {
     export_policies(policies, {"some/run", "pg-kmeans", PolicySource::kCentres, {30, 12}},
@@ -267,7 +267,7 @@ TEST_F(Export, TheFolderIsWholeOrNotThere) {
                                    "policies.json", "check.npz", "example.py"));
   EXPECT_THAT(message_of([&] { write(tables()); }), HasSubstr("holds files already"));
 
-  fs::remove_all(folder_);
+  remove_tree(folder_);
   fs::create_directories(folder_);  // an empty one is as good as none
   write(tables());
   EXPECT_TRUE(fs::exists(folder_ / "policies.json"));
