@@ -35,22 +35,7 @@ std::string type_name(const Option& option) {
   }
 }
 
-/// Broken into lines that fit beside the column of names on a terminal of 80 columns.
-std::string wrapped(const std::string& help) {
-  constexpr std::size_t kWidth = 49;
-  std::string text;
-  std::size_t column = 0;
-  std::istringstream words(help);
-  for (std::string word; words >> word; column += word.size() + 1) {
-    if (column > 0 && column + word.size() > kWidth) {
-      text += '\n';
-      column = 0;
-    }
-    if (column > 0) text += ' ';
-    text += word;
-  }
-  return text;
-}
+constexpr std::size_t kHelpWidth = 49;  // beside the column of names on 80 columns
 
 std::string quoted(const std::string& argument) {
   const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
@@ -99,7 +84,7 @@ void Flags::add_value(CLI::App& command, const Option& option, const std::string
       .add_option_function<std::string>(
           fmt::format("{}{}", option.name.size() == 1 ? "-" : "--", option.name),
           [this, key = option.name](const std::string& value) { typed_[key] = value; },
-          wrapped(option.help))
+          wrapped(option.help, kHelpWidth))
       ->group(group)
       ->default_str(shown_default(option))
       ->type_name(type_name(option));
@@ -110,7 +95,7 @@ void Flags::add_switch(CLI::App& command, const Option& option, const std::strin
     command
         .add_flag_callback(
             name, [this, key = option.name, value] { typed_[key] = value; },
-            wrapped(option.get() == true ? "Switch off: " + option.help : option.help))
+            wrapped(option.get() == true ? "Switch off: " + option.help : option.help, kHelpWidth))
         ->group(shown ? group : "");
   };
   // The help shows the one of the pair that changes something.
@@ -158,6 +143,21 @@ void Common::add_json(CLI::App& command) {
 
 void tell(const std::string& name, const std::string& value) {
   fmt::print(stderr, "  {:<20} {}\n", name, value);
+}
+
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string lines;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word; column += word.size() + 1) {
+    if (column > 0 && column + word.size() > width) {
+      lines += '\n';
+      column = 0;
+    }
+    if (column > 0) lines += ' ';
+    lines += word;
+  }
+  return lines;
 }
 
 void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }

@@ -63,6 +63,8 @@ struct Common {
 
 /// One fact for people, on standard error: "  name        value".
 void tell(const std::string& name, const std::string& value);
+/// The words of `text` in lines of at most `width` columns.
+std::string wrapped(const std::string& text, std::size_t width = 80);
 /// One line for people, on standard error.
 void say(const std::string& line);
 /// The last line of standard output, when --json was given.

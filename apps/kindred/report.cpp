@@ -24,7 +24,7 @@ void show(const Json& record, const std::string& said, const fs::path& output,
           const Stopwatch& clock, const Common& common) {
   const std::string page = report_page(record);
   write_text(output, page);
-  say(said);
+  say(wrapped(said));
   tell("report", output.string());
   tell("size", fmt::format("{:.1f} MB", static_cast<double>(page.size()) / 1e6));
   emit(common, {{"report", output.string()},
@@ -76,11 +76,10 @@ struct CompareCommand {
     const Stopwatch clock;
     std::vector<RunFolder> folders(run_folders.begin(), run_folders.end());
     const auto found = comparison_record(folders);
-    std::string said;
     for (const auto& one : found.at("runs"))
-      said += fmt::format("{}{}: {}", said.empty() ? "" : "\n", one.at("name").get<std::string>(),
-                          one.at("conclusion").get<std::string>());
-    show(found, said, output, clock, common);
+      say(wrapped(fmt::format("{}: {}", one.at("name").get<std::string>(),
+                              one.at("conclusion").get<std::string>())));
+    show(found, fmt::format("{} runs side by side", folders.size()), output, clock, common);
   }
 };
 
@@ -112,7 +111,7 @@ void add_compare(CLI::App& app) {
   const auto state = std::make_shared<CompareCommand>();
   command->add_option("RUNS", state->run_folders, "Two finished run folders or more")
       ->required()
-      ->expected(2, 100);
+      ->expected(-2);  // two or more
   command->add_option("-o,--output", state->output, "The page to write")
       ->type_name("HTML")
       ->capture_default_str();
