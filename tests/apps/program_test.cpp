@@ -394,6 +394,32 @@ TEST_F(Labelled, SplitAndFiltered) {
   expect_original();
 }
 
+TEST_F(Program, ReportsShowRuns) {
+  make_diagonal("20");
+  ASSERT_EQ(run({"cluster", "d.h5", "-k", "5", "--policy", "tabular", "-o", "run"}).code, 0);
+  const auto reported = run({"report", "run", "--json"});
+  if (reported.code == 2 && reported.err.find("without the report page") != std::string::npos)
+    GTEST_SKIP() << "NOT TESTED: built without Node, so without the page";
+  ASSERT_EQ(reported.code, 0) << reported.err;
+  const auto page = kindred::read_text(folder_ / "run/report.html");
+  EXPECT_EQ(reported.last().at("bytes"), page.size());
+  const std::string conclusion = reported.last().at("conclusion");
+  EXPECT_THAT(conclusion, HasSubstr("Five policies explain these 100 trajectories"));
+  EXPECT_THAT(page, HasSubstr(conclusion));
+
+  const auto compared = run({"compare", "run", "run", "-o", "both.html"});
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  EXPECT_THAT(kindred::read_text(folder_ / "both.html"), HasSubstr("kindred_comparison"));
+
+  fs::rename(folder_ / "d.h5", folder_ / "moved.h5");
+  const auto lost = run({"report", "run", "-o", "lost.html"});
+  EXPECT_EQ(lost.code, 2);
+  EXPECT_THAT(lost.err, HasSubstr("--data"));
+  EXPECT_FALSE(fs::exists(folder_ / "lost.html"));
+  EXPECT_EQ(run({"report", "run", "--data", "moved.h5", "-o", "found.html"}).code, 0);
+  EXPECT_EQ(kindred::read_text(folder_ / "found.html"), page);
+}
+
 TEST_F(Program, ExpertsAreListed) {
   const auto outcome = run({"experts", "list", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
