@@ -201,6 +201,22 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
     }
 }
 
+std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name) {
+  if (!file.has_dataset(name)) return std::nullopt;
+  const Handle object = require(file, name);
+  const Handle type(H5Dget_type(object.get())), space(H5Dget_space(object.get()));
+  if (H5Tget_class(type.get()) != H5T_STRING || extents(space).size() != 1) return std::nullopt;
+  if (H5Tis_variable_str(type.get()) <= 0) return file.dataset(name).read_strings();
+  Buffer values(type.get(), space);
+  if (H5Dread(object.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    fail_reading(file, name);
+  values.set_filled();
+  const auto* texts = static_cast<const char* const*>(values.data());
+  std::vector<std::string> words;
+  for (hsize_t i = 0; i < extents(space)[0]; ++i) words.emplace_back(texts[i] ? texts[i] : "");
+  return words;
+}
+
 std::vector<std::int64_t> shape_of(const InputFile& file, const std::string& name) {
   const Handle object = require(file, name);
   const auto sizes = extents(Handle(H5Dget_space(object.get())));

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "kindred/core/files.h"
+#include "kindred/data/hdf5_copy.h"
 #include "kindred/data/hdf5_input.h"
 #include "kindred/data/select.h"
 #include "test_files.h"
@@ -15,6 +16,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 
 class Extract : public ::testing::Test {
  protected:
@@ -207,6 +209,25 @@ TEST_F(Extract, OfRobomimicKeepsNamesAndShortensMasks) {
   EXPECT_TRUE(file.text_attribute("data", "env_args").has_value());
   EXPECT_THAT(file.dataset("mask/policy_0").read_strings(), IsEmpty());
   EXPECT_THAT(file.dataset("mask/policy_1").read_strings(), ElementsAre("demo_1", "demo_4"));
+}
+
+TEST_F(Extract, OfRobomimicTakesMasksOfAnyKind) {
+  const auto source = make(Format::kRobomimic, "demos.hdf5");
+  modify(source, [](hid_t file) {
+    const hdf5::Handle group(H5Gcreate2(file, "mask/mine", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    const hsize_t rows = 3;
+    const hdf5::Handle space(H5Screate_simple(1, &rows, nullptr)), type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    const hdf5::Handle train(H5Dcreate2(file, "mask/train", type.get(), space.get(), H5P_DEFAULT,
+                                        H5P_DEFAULT, H5P_DEFAULT));
+    const std::array<const char*, 3> names{"demo_0", "demo_4", "demo_3"};
+    ASSERT_GE(H5Dwrite(train.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, names.data()), 0);
+  });
+  const auto part = extract(source, Format::kRobomimic, {1, 4}, "part.hdf5");
+  const hdf5::InputFile file(part);
+  EXPECT_TRUE(file.has_group("mask/mine"));
+  EXPECT_THAT(hdf5::words_of(file, "mask/train"), Optional(ElementsAre("demo_4")));
+  EXPECT_EQ(hdf5::words_of(file, "mask/mine"), std::nullopt);
 }
 
 TEST_F(Extract, RefusesAndLeavesNothing) {
