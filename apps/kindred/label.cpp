@@ -50,8 +50,10 @@ struct LabelCommand {
       tell("as", what);
       files.push_back({{"file", file.string()}, {"as", what}});
     }
-    tell("take it back", fmt::format("kindred label {}{}{} --undo", run_folder,
-                                     into.empty() ? "" : " --into ", into));
+    std::vector<std::string> back = {"label", run_folder};
+    if (!into.empty()) back.insert(back.end(), {"--into", into});
+    back.push_back("--undo");
+    tell("take it back", command_line(back));
     emit(common, {{"path", dataset.path},
                   {"format", name_of(dataset.format)},
                   {"key", options.key},

@@ -81,12 +81,13 @@ struct SplitCommand : ClusterSource {
   void run() {
     flags.apply();
     const fs::path folder = fs::path(output + "/").parent_path();  // without a slash at the end
-    if (fs::exists(folder) && !(fs::is_directory(folder) && fs::is_empty(folder)))
+    std::error_code error;  // where the system does not tell, writing will
+    if (fs::exists(folder, error) &&
+        !(fs::is_directory(folder, error) && fs::is_empty(folder, error)))
       throw InvalidArgument("'{}' is there and not an empty folder; choose another", output);
     const auto dataset = load();
     Json parts = Json::array();
     write_atomically(folder, [&](const fs::path& temporary) {
-      std::error_code error;
       fs::create_directory(temporary, error);
       if (error) throw IoError("cannot make the folder '{}': {}", output, error.message());
       for (std::int64_t cluster = 0; cluster < dataset.clusters; ++cluster) {

@@ -111,10 +111,14 @@ void copy_masks(const hdf5::InputFile& source, const std::vector<std::string>& d
   hdf5::copy_attributes(source, "mask", target);
   for (const auto& child : source.children("mask")) {
     const auto name = hdf5::join("mask", child);
-    const auto names = source.dataset(name).read_strings();
+    const auto names = hdf5::words_of(source, name);
+    if (!names) {
+      hdf5::copy_object(source, name, target, name);
+      continue;
+    }
     std::vector<hdf5::RowRange> rows;
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (const auto row = static_cast<std::int64_t>(i); kept.contains(names[i]))
+    for (std::size_t i = 0; i < names->size(); ++i)
+      if (const auto row = static_cast<std::int64_t>(i); kept.contains((*names)[i]))
         rows.push_back({row, row + 1});
     hdf5::copy_rows(source, name, rows, target);
   }

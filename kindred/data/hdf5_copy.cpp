@@ -8,6 +8,7 @@ namespace kindred::hdf5 {
 namespace {
 
 constexpr std::int64_t kBlockBytes = 1 << 20;
+constexpr std::size_t kLeastCache = 1 << 20;  // what HDF5 takes by itself
 
 /// Memory for values as HDF5 gives them; frees what values of variable length point to.
 class Buffer {
@@ -76,10 +77,14 @@ Handle space_for(const Handle& source, std::span<const RowRange> ranges) {
   return Handle(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()));
 }
 
-/// How the copy is stored: as the original, with chunks that fit into the smaller space.
+/// How the copy is stored: as the original, with chunks that fit into the smaller space. What lies
+/// in other files, which writing would change, comes into this one.
 Handle storage_of(const Handle& source, const Handle& space) {
   Handle storage(H5Dget_create_plist(source.get()));
-  if (H5Pget_layout(storage.get()) != H5D_CHUNKED) return storage;
+  const auto layout = H5Pget_layout(storage.get());
+  if (layout == H5D_VIRTUAL || H5Pget_external_count(storage.get()) > 0)
+    return Handle(H5Pcreate(H5P_DATASET_CREATE));
+  if (layout != H5D_CHUNKED) return storage;
   const auto most = extents(space, true);
   std::vector<hsize_t> chunk(most.size());
   H5Pget_chunk(storage.get(), static_cast<int>(chunk.size()), chunk.data());
@@ -87,6 +92,36 @@ Handle storage_of(const Handle& source, const Handle& space) {
     chunk[i] = std::min(chunk[i], std::max<hsize_t>(most[i], 1));
   H5Pset_chunk(storage.get(), static_cast<int>(chunk.size()), chunk.data());
   return storage;
+}
+
+/// Keeps all chunks of a row in memory: ranges that share a chunk read and write it once.
+Handle cache_for(const Handle& storage, const Handle& space, std::size_t value_bytes) {
+  Handle access(H5Pcreate(H5P_DATASET_ACCESS));
+  if (H5Pget_layout(storage.get()) != H5D_CHUNKED) return access;
+  const auto sizes = extents(space);
+  std::vector<hsize_t> chunk(sizes.size());
+  H5Pget_chunk(storage.get(), static_cast<int>(chunk.size()), chunk.data());
+  std::size_t bytes = value_bytes * chunk[0];
+  for (std::size_t i = 1; i < chunk.size(); ++i)
+    bytes *= (sizes[i] + chunk[i] - 1) / chunk[i] * chunk[i];
+  H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, std::max(bytes, kLeastCache),
+                     H5D_CHUNK_CACHE_W0_DEFAULT);
+  return access;
+}
+
+/// Opens a dataset that is not open anywhere else, which would decide how it is cached.
+Handle open_cached(const InputFile& file, const std::string& name) {
+  Handle parent, access;
+  {
+    const Handle dataset = require(file, name);
+    const Handle storage(H5Dget_create_plist(dataset.get())), space(H5Dget_space(dataset.get()));
+    const Handle type(H5Dget_type(dataset.get()));
+    access = cache_for(storage, space, H5Tget_size(type.get()));
+    parent = Handle(H5Iget_file_id(dataset.get()));
+  }
+  Handle dataset(H5Dopen2(parent.get(), name.c_str(), access.get()));
+  if (!dataset) fail_reading(file, name);
+  return dataset;
 }
 
 void copy_attributes(const Handle& from, const Handle& to) {
@@ -131,14 +166,15 @@ void copy_attributes(const InputFile& from, const std::string& object, OutputFil
 
 void copy_rows(const InputFile& from, const std::string& name, std::span<const RowRange> ranges,
                OutputFile& to) {
-  const Handle source = require(from, name);
+  const Handle source = open_cached(from, name);
   const Handle type(H5Dget_type(source.get()));
   const Handle source_space(H5Dget_space(source.get()));
   const Handle space = space_for(source_space, ranges);
   const Handle storage = storage_of(source, space);
   const Handle links = groups_as_needed();
+  const Handle access = cache_for(storage, space, H5Tget_size(type.get()));
   const Handle target(H5Dcreate2(to.handle().get(), name.c_str(), type.get(), space.get(),
-                                 links.get(), storage.get(), H5P_DEFAULT));
+                                 links.get(), storage.get(), access.get()));
   if (!target) to.fail(fmt::format("dataset '{}'", name));
   copy_attributes(source, target);
 
@@ -163,6 +199,22 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
         to.fail(fmt::format("dataset '{}'", name));
       written += count;
     }
+}
+
+std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name) {
+  if (!file.has_dataset(name)) return std::nullopt;
+  const Handle object = require(file, name);
+  const Handle type(H5Dget_type(object.get())), space(H5Dget_space(object.get()));
+  if (H5Tget_class(type.get()) != H5T_STRING || extents(space).size() != 1) return std::nullopt;
+  if (H5Tis_variable_str(type.get()) <= 0) return file.dataset(name).read_strings();
+  Buffer values(type.get(), space);
+  if (H5Dread(object.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    fail_reading(file, name);
+  values.set_filled();
+  const auto* texts = static_cast<const char* const*>(values.data());
+  std::vector<std::string> words;
+  for (hsize_t i = 0; i < extents(space)[0]; ++i) words.emplace_back(texts[i] ? texts[i] : "");
+  return words;
 }
 
 std::vector<std::int64_t> shape_of(const InputFile& file, const std::string& name) {

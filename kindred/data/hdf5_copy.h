@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ void copy_attributes(const InputFile& from, const std::string& object, OutputFil
 /// Some rows of a dataset, one range after the other; type, compression and attributes stay.
 void copy_rows(const InputFile& from, const std::string& name, std::span<const RowRange> ranges,
                OutputFile& to);
+
+/// The words in a list of text, of fixed or variable length; nothing when `name` is something else.
+std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name);
 
 /// The shape of a dataset of any type; empty for a single value.
 std::vector<std::int64_t> shape_of(const InputFile& file, const std::string& name);

@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kLongestKey = 100;  // it becomes part of a file's name
+
 /// "policy" for "policy_id".
 std::string stem_of(const std::string& key) {
   return key.ends_with("_id") ? key.substr(0, key.size() - 3) : key;
@@ -30,6 +32,8 @@ void check_key(const std::string& key) {
   };
   if (stem_of(key).empty() || !std::ranges::all_of(key, allowed))
     throw InvalidArgument("key '{}' cannot name labels: use letters, digits, '_' and '-'", key);
+  if (key.size() > kLongestKey)
+    throw InvalidArgument("the key has {} characters; use at most {}", key.size(), kLongestKey);
 }
 
 /// The HDF5 file that holds the labels; none for NPZ.
@@ -242,10 +246,12 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
                                        const Trajectories& data, const EpisodeLabels& labels,
                                        const LabelOptions& options) {
   check_key(options.key);
+  const auto file = labelled_file(path, format);
+  const FolderLock lock(file.empty() ? path : file);
   std::vector<LabelledFile> written;
   std::vector<std::unique_ptr<FileChange>> changes;
   const Place place(format, options.key, data);
-  if (const auto file = labelled_file(path, format); !file.empty()) {
+  if (!file.empty()) {
     changes.push_back(change_file(file, place, format, labels, options));
     written.push_back({file, place.description()});
     if (format == Format::kMinari)
@@ -262,10 +268,12 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
 }
 
 std::vector<fs::path> undo_labels(const fs::path& path, Format format) {
+  const auto main_file = labelled_file(path, format);
+  const FolderLock lock(main_file.empty() ? path : main_file);
   std::vector<fs::path> files = changed_sidecars(path);
-  if (const auto file = labelled_file(path, format); !file.empty()) {
-    files.push_back(file);
-    if (format == Format::kMinari) files.push_back(metadata_beside(file));
+  if (!main_file.empty()) {
+    files.push_back(main_file);
+    if (format == Format::kMinari) files.push_back(metadata_beside(main_file));
   }
   std::erase_if(files, [](const fs::path& file) { return !can_undo(file); });
   if (files.empty())

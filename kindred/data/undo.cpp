@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -115,6 +116,12 @@ void remove_file(const fs::path& file) {
   if (error) throw IoError("cannot remove '{}': {}", file.string(), error.message());
 }
 
+void put_in_place(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw IoError("cannot write '{}': {}", to.string(), error.message());
+}
+
 State state_of(const fs::path& file) {
   if (!is_there(file)) return {};
   const Descriptor in(file, O_RDONLY);
@@ -209,7 +216,8 @@ Journal load_journal(const fs::path& path) {
   auto journal = parse(read_text(path));
   if (!journal)
     throw DataFormatError(
-        "'{}' is damaged, so the change it describes cannot be taken back; nothing was touched",
+        "'{}' is damaged, so the change it describes cannot be taken back; nothing was touched; "
+        "remove that file to go on without undoing",
         path.string());
   return *std::move(journal);
 }
@@ -239,6 +247,14 @@ std::optional<Journal> fitting_journal(const fs::path& file) {
         "go on without undoing",
         file.string(), settled.filename().string());
   return std::nullopt;  // killed before the change took place, or after it was undone
+}
+
+/// A change killed between its two renames left its journal under the name the next one needs.
+void settle_journal(const fs::path& file) {
+  const auto pending = pending_journal_of(file);
+  if (!is_there(pending)) return;
+  const auto journal = parse(read_text(pending));
+  if (journal && journal->after == state_of(file)) put_in_place(pending, journal_of(file));
 }
 
 /// What the block at `offset` held before the changes in `journal`.
@@ -306,19 +322,28 @@ void check_room(const fs::path& beside, std::uint64_t size) {
       beside.string(), size / 1000000 + 1, space.available / 1000000);
 }
 
+/// Lets the same people read and write `copy` as `file`, as far as this process may.
+void keep_access(const fs::path& file, const fs::path& copy) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return;
+  const Descriptor to(copy, O_RDONLY);
+  [[maybe_unused]] const int owned = ::fchown(to.id(), status.st_uid, status.st_gid);
+  if (::fchmod(to.id(), status.st_mode & 0777) != 0)
+    throw IoError("cannot set who may read '{}': {}", copy.string(), std::strerror(errno));
+}
+
 /// A copy that shares its blocks with the original where the file system can, and needs no room.
 void copy_beside(const fs::path& file, const fs::path& copy) {
   {
     const Descriptor from(file, O_RDONLY);
-    struct stat status {};
-    ::fstat(from.id(), &status);
-    const Descriptor to(copy, O_WRONLY | O_CREAT | O_TRUNC, status.st_mode & 0777);
-    if (::ioctl(to.id(), FICLONE, from.id()) == 0) return;
+    const Descriptor to(copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (::ioctl(to.id(), FICLONE, from.id()) == 0) return keep_access(file, copy);
     check_room(file, from.size());
   }
   std::error_code error;
   fs::copy_file(file, copy, fs::copy_options::overwrite_existing, error);
   if (error) throw IoError("cannot copy '{}': {}", file.string(), error.message());
+  keep_access(file, copy);
 }
 
 /// Makes renames last; not every file system can.
@@ -333,12 +358,6 @@ fs::path resolved(const fs::path& file) {
   const auto absolute = fs::absolute(file);
   const auto path = fs::weakly_canonical(absolute, error);
   return error ? absolute : path;
-}
-
-void put_in_place(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error) throw IoError("cannot write '{}': {}", to.string(), error.message());
 }
 
 /// The bytes of `journal` put back into a copy of the changed file.
@@ -362,13 +381,25 @@ fs::path journal_of(const fs::path& file) {
   return path;
 }
 
+FolderLock::FolderLock(const fs::path& file)
+    : folder_(::open(resolved(file).parent_path().c_str(), O_RDONLY | O_CLOEXEC)) {
+  while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (folder_ >= 0) ::close(folder_);
+}
+
 FileChange::FileChange(const fs::path& file, const std::function<void(const fs::path&)>& change)
     : file_(resolved(file)), copy_(file_) {
   copy_ += fmt::format(".partial-{}", ::getpid());
+  settle_journal(file_);
   const auto earlier = fitting_journal(file_);
   try {
     if (is_there(file_)) copy_beside(file_, copy_);
     change(copy_);
+    keep_access(file_, copy_);  // it may have been written anew
     Descriptor(copy_, O_RDONLY).flush();
     const auto journal = pending_journal_of(file_);
     write_text(journal, serialise(compare(file_, earlier, copy_)));

@@ -13,6 +13,19 @@
 
 namespace kindred {
 
+/// Keeps other processes from changing files in the folder of `file` while it lives, so that one
+/// change is made upon another; waits for those that do. Not every file system can.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& file);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int folder_;
+};
+
 /// A change of one file that is ready but not yet in place; it is dropped without commit().
 class FileChange {
  public:

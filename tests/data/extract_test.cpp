@@ -1,6 +1,9 @@
 #include "kindred/data/extract.h"
 
+#include <fstream>
+
 #include "kindred/core/files.h"
+#include "kindred/data/hdf5_copy.h"
 #include "kindred/data/hdf5_input.h"
 #include "kindred/data/select.h"
 #include "test_files.h"
@@ -13,6 +16,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 
 class Extract : public ::testing::Test {
  protected:
@@ -25,6 +29,15 @@ class Extract : public ::testing::Test {
                    const std::string& name) {
     extract_episodes(source, format, read_trajectories(source), episodes, folder_ / name);
     return folder_ / name;
+  }
+
+  /// By this process so far, from wherever.
+  static std::uint64_t bytes_read() {
+    std::ifstream counters("/proc/self/io");
+    std::string name;
+    std::uint64_t bytes = 0;
+    counters >> name >> bytes;
+    return bytes;
   }
 
   TempDir folder_;
@@ -109,6 +122,58 @@ TEST_F(Extract, OfD4rlKeepsCompressionAndTextOfAnyLength) {
   });
 }
 
+TEST_F(Extract, OfD4rlLeavesAColumnOutsideTheFileAsItIs) {
+  const auto source = write_parts(folder_ / "x.hdf5", d4rl_parts());
+  const auto raw = folder_ / "raw";
+  write_bytes(raw, "abcdef");
+  modify(source, [&](hid_t file) {
+    const hsize_t rows = 6;
+    const hdf5::Handle space(H5Screate_simple(1, &rows, nullptr));
+    const hdf5::Handle storage(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_external(storage.get(), raw.c_str(), 0, rows);
+    const hdf5::Handle column(H5Dcreate2(file, "letters", H5T_NATIVE_CHAR, space.get(), H5P_DEFAULT,
+                                         storage.get(), H5P_DEFAULT));
+    ASSERT_TRUE(column);
+  });
+  const auto part = extract(source, Format::kD4rl, {1}, "part.hdf5");
+  EXPECT_EQ(read_bytes(raw), "abcdef");
+  std::string letters(2, ' ');
+  modify(part, [&](hid_t file) {
+    const hdf5::Handle column(H5Dopen2(file, "letters", H5P_DEFAULT));
+    H5Dread(column.get(), H5T_NATIVE_CHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, letters.data());
+  });
+  EXPECT_EQ(letters, "ef");
+}
+
+TEST_F(Extract, OfD4rlReadsALargeChunkOnce) {
+  constexpr std::int64_t kEpisodes = 400, kRows = 2 * kEpisodes, kWidth = 1 << 10;
+  Parts parts{{"observations", array<float>({kRows, 1}, std::vector<float>(kRows))},
+              {"actions", array<float>({kRows, 1}, std::vector<float>(kRows))},
+              {"rewards", array<float>({kRows}, std::vector<float>(kRows))}};
+  std::vector<std::uint8_t> ends(kRows);
+  for (std::size_t i = 1; i < ends.size(); i += 2) ends[i] = 1;
+  parts["terminals"] = flags(ends);
+  const auto source = write_parts(folder_ / "x.hdf5", parts);
+  modify(source, [](hid_t file) {  // more than HDF5 caches by itself
+    const std::array<hsize_t, 2> size{kRows, kWidth};
+    const hdf5::Handle space(H5Screate_simple(2, size.data(), nullptr));
+    const hdf5::Handle storage(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_chunk(storage.get(), 2, size.data());
+    H5Pset_deflate(storage.get(), 1);
+    const hdf5::Handle images(H5Dcreate2(file, "images", H5T_NATIVE_INT, space.get(), H5P_DEFAULT,
+                                         storage.get(), H5P_DEFAULT));
+    std::vector<int> values(kRows * kWidth);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+    H5Dwrite(images.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  });
+  std::vector<std::int64_t> odd;
+  for (std::int64_t i = 1; i < kEpisodes; i += 2) odd.push_back(i);
+  const auto data = read_trajectories(source);
+  const auto before = bytes_read();
+  extract_episodes(source, Format::kD4rl, data, odd, folder_ / "part.hdf5");
+  EXPECT_LT(bytes_read() - before, 5 * fs::file_size(source));
+}
+
 TEST_F(Extract, OfMinariNumbersAnewAndStatesTheTotals) {
   const auto source = make(Format::kMinari, "walks-v0");
   modify(source / "data/main_data.hdf5", [](hid_t file) {
@@ -144,6 +209,25 @@ TEST_F(Extract, OfRobomimicKeepsNamesAndShortensMasks) {
   EXPECT_TRUE(file.text_attribute("data", "env_args").has_value());
   EXPECT_THAT(file.dataset("mask/policy_0").read_strings(), IsEmpty());
   EXPECT_THAT(file.dataset("mask/policy_1").read_strings(), ElementsAre("demo_1", "demo_4"));
+}
+
+TEST_F(Extract, OfRobomimicTakesMasksOfAnyKind) {
+  const auto source = make(Format::kRobomimic, "demos.hdf5");
+  modify(source, [](hid_t file) {
+    const hdf5::Handle group(H5Gcreate2(file, "mask/mine", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    const hsize_t rows = 3;
+    const hdf5::Handle space(H5Screate_simple(1, &rows, nullptr)), type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    const hdf5::Handle train(H5Dcreate2(file, "mask/train", type.get(), space.get(), H5P_DEFAULT,
+                                        H5P_DEFAULT, H5P_DEFAULT));
+    const std::array<const char*, 3> names{"demo_0", "demo_4", "demo_3"};
+    ASSERT_GE(H5Dwrite(train.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, names.data()), 0);
+  });
+  const auto part = extract(source, Format::kRobomimic, {1, 4}, "part.hdf5");
+  const hdf5::InputFile file(part);
+  EXPECT_TRUE(file.has_group("mask/mine"));
+  EXPECT_THAT(hdf5::words_of(file, "mask/train"), Optional(ElementsAre("demo_4")));
+  EXPECT_EQ(hdf5::words_of(file, "mask/mine"), std::nullopt);
 }
 
 TEST_F(Extract, RefusesAndLeavesNothing) {

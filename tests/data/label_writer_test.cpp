@@ -1,5 +1,8 @@
 #include "kindred/data/label_writer.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "kindred/core/files.h"
 #include "kindred/data/hdf5_input.h"
 #include "kindred/data/undo.h"
@@ -229,6 +232,28 @@ TEST_F(Labels, OfOneFileDoNotTouchItsNeighbour) {
   expect_undone(one, Format::kNpz, before);
 }
 
+TEST_F(Labels, WrittenByTwoAtOnceAreBothThereAndCanBeUndone) {
+  const auto path = make(Format::kD4rl, "walks.hdf5");
+  const auto before = contents(folder_.path());
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    try {
+      label(path, Format::kD4rl, {.key = fmt::format("run{}", i)});
+    } catch (const Error&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  for (const auto child : children) ::waitpid(child, nullptr, 0);
+  {
+    const hdf5::InputFile file(path);
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(file.has_dataset(fmt::format("infos/run{}", i)));
+  }
+  expect_undone(path, Format::kD4rl, before);
+}
+
 TEST_F(Labels, ThatCannotBeWrittenLeaveEverything) {
   const auto path = make(Format::kD4rl, "a.hdf5");
   modify(path, [](hid_t file) {  // a dataset where the group of the labels would be
@@ -242,6 +267,9 @@ TEST_F(Labels, ThatCannotBeWrittenLeaveEverything) {
   for (const auto* key : {"", "a/b", "_id", "ü"})
     EXPECT_THAT(error_of<InvalidArgument>([&] { label(path, Format::kD4rl, {.key = key}); }),
                 HasSubstr("cannot name labels"));
+  const std::string long_key(300, 'k');
+  EXPECT_THAT(error_of<InvalidArgument>([&] { label(path, Format::kD4rl, {.key = long_key}); }),
+              HasSubstr("the key has 300 characters"));
   EXPECT_TRUE(contents(folder_.path()) == before);
 }
 

@@ -1,7 +1,10 @@
 #include "kindred/data/undo.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "kindred/core/files.h"
 #include "test_files.h"
 
 namespace kindred {
@@ -165,6 +168,20 @@ TEST_F(Undo, AKillBetweenTheTwoRenamesCanBeUndone) {
   EXPECT_THAT(files(), UnorderedElementsAre("file"));
 }
 
+TEST_F(Undo, AKillBetweenTheTwoRenamesOutlastsTheNextChange) {
+  change_to("first");
+  const auto first = read_bytes(journal_of(file_));
+  change_to("second");
+  fs::rename(journal_of(file_), journal_of(file_).string() + ".next");
+  write_bytes(journal_of(file_), first);
+  {
+    const FileChange dropped(file_, [](const fs::path& copy) { write_bytes(copy, "third"); });
+  }
+  ASSERT_TRUE(can_undo(file_));
+  undo_changes(file_);
+  EXPECT_EQ(read_bytes(file_), original_);
+}
+
 TEST_F(Undo, AKillBeforeTheChangeOrAfterTheUndoIsForgotten) {
   change_to("labelled");
   const auto journal = read_bytes(journal_of(file_));
@@ -195,6 +212,24 @@ TEST_F(Undo, AKillAtAnyMomentLeavesAWholeFile) {
     if (found == changed) undo_changes(file_);
     ASSERT_EQ(read_bytes(file_), original_);
   }
+}
+
+TEST_F(Undo, KeepsWhoMayReadAFileThatIsWrittenAnew) {
+  fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write);
+  const bool owned_by_another = ::chown(file_.c_str(), 65534, 65534) == 0;  // needs privileges
+  const auto expect_kept = [&] {
+    struct stat status {};
+    ASSERT_EQ(::stat(file_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600U);
+    if (owned_by_another) {
+      EXPECT_EQ(status.st_uid, 65534U);
+    }
+  };
+  FileChange change(file_, [](const fs::path& copy) { write_text(copy, "new"); });
+  change.commit();
+  expect_kept();
+  undo_changes(file_);
+  expect_kept();
 }
 
 TEST_F(Undo, FollowsALinkAndKeepsItsMode) {
