@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using findings::as;
-using findings::brief;
 using findings::column;
 using findings::Json;
 using findings::RunData;
@@ -84,7 +83,7 @@ Json nmi_table(const std::vector<std::vector<std::int32_t>>& labellings) {
   auto table = Json::array();
   for (const auto& a : labellings) {
     auto row = Json::array();
-    for (const auto& b : labellings) row.push_back(brief(normalized_mutual_information(a, b)));
+    for (const auto& b : labellings) row.push_back(normalized_mutual_information(a, b));
     table.push_back(row);
   }
   return table;

@@ -36,7 +36,7 @@ const Theme& theme(bool dark) {
       .faint = "#dfe3e8",
       .wall = "#aab2bb",
       .floor = "#f6f7f9",
-      .groups = {kBlue, kVermillion, kGreen, kPurple, kSkyBlue, kOrange, kYellow}};
+      .groups = {kBlue, kVermillion, kGreen, kPurple, kSkyBlue, kOrange, kBrown}};
   static const Theme kDark = {
       .background = "#14171b",
       .text = "#eceff2",

@@ -11,7 +11,8 @@ namespace kindred::render {
 inline constexpr const char* kOrange = "#e69f00";
 inline constexpr const char* kSkyBlue = "#56b4e9";
 inline constexpr const char* kGreen = "#009e73";
-inline constexpr const char* kYellow = "#f0e442";
+inline constexpr const char* kYellow = "#f0e442";  // too faint on light ground
+inline constexpr const char* kBrown = "#7b4f2a";   // instead of it there
 inline constexpr const char* kBlue = "#0072b2";
 inline constexpr const char* kVermillion = "#d55e00";
 inline constexpr const char* kPurple = "#cc79a7";

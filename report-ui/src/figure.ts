@@ -33,6 +33,9 @@ export function figure({title, caption, file, draw, key}: Figure): HTMLElement {
       caption ? h('figcaption', {}, caption) : null);
 }
 
+/// No chart has room for its margins in less; CSS scales it down where the page is narrower.
+const narrowest = 200;
+
 /// Draws once the width is known, and again whenever it changes.
 function keepDrawn(plot: HTMLElement, draw: Figure['draw']): void {
   let drawn = 0;
@@ -41,8 +44,8 @@ function keepDrawn(plot: HTMLElement, draw: Figure['draw']): void {
     if (width > 0) plot.replaceChildren(draw(width));
   };
   new ResizeObserver(() => {
-    const width = Math.floor(plot.clientWidth);
-    if (width > 0 && width !== drawn) redraw(width);
+    const shown = Math.floor(plot.clientWidth), width = Math.max(narrowest, shown);
+    if (shown > 0 && width !== drawn) redraw(width);
   }).observe(plot);
   onTheme(() => redraw(drawn));
 }

@@ -38,6 +38,7 @@ export function short(value: Value): string {
 /// A measure between 0 and 1, such as NMI: 0.926. Only 1 itself is shown as 1.
 export function measure(value: Value): string {
   if (!finite(value)) return dash;
+  if (Math.abs(value - 1) < 1e-9) return '1';
   if (value < 1 && value > 0.9995) return '>0.999';
   return minus(value.toFixed(3).replace(/^-(0\.0+)$/, '$1'));
 }
@@ -48,7 +49,7 @@ export function percent(value: Value): string {
   const points = 100 * value;
   if (points > 0 && points < 0.1) return '<0.1%';
   if (points < 100 && points > 99.9) return '>99.9%';
-  return `${points > 0 && points < 10 ? points.toFixed(1) : Math.round(points)}%`;
+  return minus(`${points > 0 && points < 10 ? points.toFixed(1) : Math.round(points)}%`);
 }
 
 /// 4.4 s, 3 min 12 s, 2 h 5 min

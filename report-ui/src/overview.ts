@@ -1,4 +1,5 @@
-// The first screen: how many policies, how sure, and what it was found in.
+// The first screen: how many policies, how sure, how they differ, and what it was found in.
+import {describe} from './behaviour/describe';
 import {bullet} from './bullet';
 import {contingency, mostly, truthCount} from './contingency';
 import {h} from './dom';
@@ -10,6 +11,9 @@ import {
   agreement, agreementDetail, environment, fileName, howMany, isKnown, methodName,
   objectiveMeaning, seconds,
 } from './wording';
+
+/// Words about more policies than these would not fit on the first screen.
+const mostDescribed = 5;
 
 export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
@@ -28,7 +32,7 @@ function headline(conclusion: string): HTMLElement {
 function dataset(model: Model): string {
   const {run} = model.report;
   return [
-    fileName(run.dataset.path), counted(run.dataset.episodes, 'episode'),
+    fileName(run.dataset.path), counted(run.dataset.episodes, 'trajectory', 'trajectories'),
     counted(run.dataset.steps, 'step'), environment(run) ?? run.dataset.format,
   ].join('  ·  ');
 }
@@ -38,11 +42,12 @@ function policies(model: Model): HTMLElement {
   const means = meanReturns(model);
   const titles = [
     h('th', {scope: 'col'}, 'Policy'),
-    h('th', {scope: 'col', colspan: 2}, 'Episodes'),
-    model.truth && h('th', {scope: 'col'}, 'Mostly made by'),
+    h('th', {scope: 'col', colspan: 2}, 'Trajectories'),
+    model.truth && h('th', {scope: 'col'}, 'Made most often by'),
     means && h('th', {scope: 'col', class: 'number'}, 'Return in data'),
     evaluation && h('th', {scope: 'col', class: 'number'}, 'Return acting'),
   ];
+  const columns = titles.filter((title) => title).length + 1;
   return h('div', {},
       h('h2', {class: 'quiet'}, 'The policies'),
       h('div', {
@@ -50,7 +55,7 @@ function policies(model: Model): HTMLElement {
         role: 'group', 'aria-label': 'The policies',
       }, h('table', {},
               h('thead', {}, h('tr', {}, ...titles)),
-              h('tbody', {}, ...policyRows(model, means)))),
+              ...policyRows(model, means, columns))),
       evaluation && h('p', {class: 'note'}, acting(evaluation)),
       basis(model));
 }
@@ -94,15 +99,18 @@ function meanReturns(model: Model): number[] | null {
   return totals.map((total, cluster) => total / sizes[cluster]);
 }
 
-function policyRows(model: Model, means: number[] | null): HTMLElement[] {
+/// One group of rows per policy: its numbers, and, where there is room, how it differs.
+function policyRows(model: Model, means: number[] | null, columns: number): HTMLElement[] {
   const {sizes} = model.report.run.result;
   const largest = Math.max(...sizes, 1);
   const truth = model.truth &&
     contingency(model.label, model.truth, model.k, truthCount(model));
+  const words = model.k > 1 && model.k <= mostDescribed ? describe(model) : null;
   return sizes.map((size, cluster) => {
     const most = truth && mostly(truth[cluster]);
     const evaluated = model.report.evaluation?.clusters[cluster];
-    return h('tr', {},
+    const telling = words?.[cluster].telling;
+    return h('tbody', {}, h('tr', {},
         h('th', {scope: 'row', class: 'name'}, clusterName(cluster)),
         h('td', {class: 'size'},
             h('div', {
@@ -115,7 +123,8 @@ function policyRows(model: Model, means: number[] | null): HTMLElement[] {
             h('span', {}, most ? model.truthName(most.label) : '–'),
             most && h('span', {class: 'muted'}, percent(most.share))),
         means && h('td', {class: 'number'}, number(means[cluster])),
-        model.report.evaluation && h('td', {class: 'number'}, returns(evaluated)));
+        model.report.evaluation && h('td', {class: 'number'}, returns(evaluated))),
+    telling && h('tr', {class: 'telling-words'}, h('td', {colspan: columns}, telling)));
   });
 }
 

@@ -1,9 +1,10 @@
 // Colours of clusters: the palette of Okabe and Ito, which people with any kind of colour vision can
-// tell apart; those with most contrast first, in the same order as kindred/render/theme.cpp.
+// tell apart; those with most contrast first, in the same order as kindred/render/theme.cpp. Their
+// yellow is too faint on light ground, and darker it would be taken for orange: brown stands there.
 const blue = '#0072b2', vermillion = '#d55e00', green = '#009e73', purple = '#cc79a7';
-const skyBlue = '#56b4e9', orange = '#e69f00', yellow = '#f0e442';
+const skyBlue = '#56b4e9', orange = '#e69f00', yellow = '#f0e442', brown = '#7b4f2a';
 
-const light = [blue, vermillion, green, purple, skyBlue, orange, yellow];
+const light = [blue, vermillion, green, purple, skyBlue, orange, brown];
 const dark = [skyBlue, orange, green, purple, yellow, vermillion, blue];
 
 const prefersDark = window.matchMedia('(prefers-color-scheme: dark)');

@@ -88,13 +88,13 @@ function downloads(model: Model): HTMLElement {
             'application/json')}, 'Everything on this page (JSON)'));
 }
 
+/// As in the run's labels.csv, with the truth beside them.
 function labelsCsv(model: Model): string {
-  const {truth} = model, ids = model.report.episodes.ids !== null;
-  const title = ['episode', ...(ids ? ['id'] : []), 'label', 'margin', ...(truth ? ['truth'] : [])];
-  const rows: (string | number)[][] = [title];
+  const {truth} = model;
+  const rows: (string | number)[][] = [['episode', 'label', 'margin', ...(truth ? ['truth'] : [])]];
   for (let i = 0; i < model.n; ++i) {
     rows.push([
-      i, ...(ids ? [model.id(i)] : []), model.label[i], model.margin[i],
+      model.id(i), model.label[i], model.margin[i],
       ...(truth ? [truth[i] < 0 ? '' : model.truthName(truth[i])] : []),
     ]);
   }

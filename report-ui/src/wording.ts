@@ -19,17 +19,19 @@ export function howMany(run: RunRecord): string {
         ? `${fitted} fitted, to be merged to ${target}; ${k} left`
         : `${fitted} fitted, merged to ${k}`;
   }
-  return k < fitted ? `${fitted} fitted, ${k} left with episodes` : `${k}, as given`;
+  return k < fitted ? `${fitted} fitted, ${k} left with trajectories` : `${k}, as given`;
 }
 
 /// Whether the restarts agree.
 export function agreement(run: RunRecord): string {
-  const {verdict, good_restarts: good, same_restarts: same} = run.result.agreement;
+  const {verdict, good_restarts: good, same_restarts: same, least_nmi} = run.result.agreement;
   switch (verdict) {
-    case 'unique': return same === run.restarts.length ? 'All restarts give the same answer.' :
-        good > 1 ? 'All good restarts give the same answer.' : 'Most restarts give the same answer.';
+    case 'unique': return `${same === run.restarts.length ? 'All restarts'
+      : good > 1 ? 'All good restarts' : 'Most restarts'} give ${
+      least_nmi > 0.995 ? 'the same answer' : 'nearly the same answer'}.`;
     case 'several': return 'Good restarts give several different answers.';
-    case 'unstable': return 'Hardly any restart gives the answer of the best one.';
+    case 'unstable': return (same ?? 1) > 1 ? 'Few restarts give the answer of the best one.'
+      : 'No other restart came near the best one.';
     case 'single': return 'One restart only: nothing to compare with.';
   }
 }
@@ -44,7 +46,8 @@ export function agreementDetail(run: RunRecord): string {
         `${measure(least_nmi)}), with different objectives.`;
   }
   if (good < 2) return `${of}. More restarts would show whether this is the best there is.`;
-  return `${of}; NMI between them ${measure(mean_nmi)} on average, ${measure(least_nmi)} at least.`;
+  return good === 2 ? `${of}; NMI between them ${measure(least_nmi)}.`
+    : `${of}; NMI between them ${measure(mean_nmi)} on average, ${measure(least_nmi)} at least.`;
 }
 
 /// What the objective is.

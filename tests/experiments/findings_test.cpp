@@ -117,13 +117,19 @@ TEST(Conclusion, SaysHowManyAndHowSure) {
               HasSubstr("two of three restarts agree; measured against the true policies, NMI is "
                         "0.50, and at best it could be 0.75."));
   record.result["agreement"]["verdict"] = "unstable";
-  EXPECT_THAT(conclusion(record), HasSubstr("this is not sure"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but only two of three restarts found this"));
+  record.result["agreement"]["same_restarts"] = 1;
+  EXPECT_THAT(conclusion(record), HasSubstr("but no other of the three restarts came near it"));
+  record.restarts.erase(2);
+  EXPECT_THAT(conclusion(record), HasSubstr("but the other restart did not come near it"));
   record.result["agreement"]["verdict"] = "several";
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
   record.result["nmi"] = 1.0;
   EXPECT_THAT(conclusion(record), HasSubstr("a single restart"));
   EXPECT_THAT(conclusion(record), HasSubstr("exactly the true policies'"));
+  record.result["nmi"] = 0.9997;  // of many trajectories, a few are wrong
+  EXPECT_THAT(conclusion(record), HasSubstr("NMI is above 0.99, and at best it could be 0.75"));
 }
 
 TEST_F(Findings, HoldEveryEpisode) {
@@ -243,6 +249,13 @@ TEST_F(Findings, NameTheTrajectoriesToLookAt) {
         return trajectory.at("episode") == episode;
       })) << "listed but not there to be looked at";
     }
+}
+
+TEST_F(Findings, CallNothingAMisfitWhereAllFitAlike) {
+  const auto record = record_of(tables(generated("bandit", 20), 2), generated("bandit", 20));
+  for (const auto& list : record.at("notable")) EXPECT_NE(list.at("id"), "misfits");
+  const auto& y = record.at("maps").at(0).at("y");
+  EXPECT_GT(y.at("high").get<double>() - y.at("low").get<double>(), 1.0) << "an axis of nothing";
 }
 
 TEST_F(Findings, DescribePathsByRoutesAndForces) {

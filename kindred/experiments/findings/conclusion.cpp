@@ -15,13 +15,21 @@ std::string in_words(std::int64_t number) {
                                                     : std::to_string(number);
 }
 
+/// `same`: restarts with the answer of the best, itself among them.
+std::string how_unsure(std::int64_t same, std::size_t restarts) {
+  const auto all = in_words(static_cast<std::int64_t>(restarts));
+  if (restarts == 2) return "but the other restart did not come near it: this is not sure";
+  return same < 2
+             ? fmt::format("but no other of the {} restarts came near it: this is not sure", all)
+             : fmt::format("but only {} of {} restarts found this: it is not sure", in_words(same),
+                           all);
+}
+
 std::string how_sure(const nlohmann::ordered_json& agreement, std::size_t restarts) {
   const auto verdict = agreement.at("verdict").get<std::string>();
   const auto good = agreement.at("good_restarts").get<std::int64_t>();
   if (verdict == "single") return "from a single restart, so nothing tells how sure that is";
-  if (verdict == "unstable")
-    return fmt::format("but no other of the {} restarts found the same: this is not sure",
-                       in_words(static_cast<std::int64_t>(restarts)));
+  if (verdict == "unstable") return how_unsure(agreement.value("same_restarts", 1), restarts);
   if (verdict == "several")
     return fmt::format(
         "but {} restarts that explain the data about equally well disagree: it is one of several "
@@ -34,14 +42,19 @@ std::string how_sure(const nlohmann::ordered_json& agreement, std::size_t restar
                            in_words(static_cast<std::int64_t>(restarts)));
 }
 
+/// Never rounded up to 1, which would say that all is right.
+std::string two_digits(double measure) {
+  return measure < 1.0 - 1e-9 && measure >= 0.995 ? "above 0.99" : fmt::format("{:.2f}", measure);
+}
+
 /// Nothing where the true policies are not known.
 std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";
   const double nmi = result["nmi"];
-  if (nmi > 0.9995) return "; the groups are exactly the true policies' (NMI 1.00)";
-  const auto reached = fmt::format("; measured against the true policies, NMI is {:.2f}", nmi);
+  if (nmi > 1.0 - 1e-9) return "; the groups are exactly the true policies' (NMI 1)";
+  const auto reached = "; measured against the true policies, NMI is " + two_digits(nmi);
   if (!result.contains("ceiling") || !result["ceiling"].is_number()) return reached;
-  return reached + fmt::format(", and at best it could be {:.2f}", result["ceiling"].get<double>());
+  return reached + ", and at best it could be " + two_digits(result["ceiling"].get<double>());
 }
 
 }  // namespace

@@ -118,8 +118,8 @@ class CurvesBehaviour final : public Behaviour {
     for (const auto& a : observed_)
       for (const auto& b : observed_) {
         const double pooled = std::hypot(a.deviation[dimension], b.deviation[dimension]);
-        if (pooled > 0.0)
-          most = std::max(most, std::abs(a.mean[dimension] - b.mean[dimension]) / pooled);
+        most = std::max(most,
+                        std::abs(a.mean[dimension] - b.mean[dimension]) / std::max(pooled, 1e-9));
       }
     return most;
   }

@@ -44,8 +44,10 @@ Axis axis_over(std::string label, const std::vector<Spot>& spots, double Spot::*
       high = std::max(high, spot.*coordinate);
     }
   if (low > high) low = high = 0.0;
-  const double width = std::max(high - low, 1e-9);
-  return {std::move(label), low - 0.03 * width, high + 0.03 * width};
+  // Where all are the same but for rounding, the axis has round numbers around them.
+  const bool same = high - low <= 1e-9 * std::max(1.0, std::abs(high));
+  const double margin = same ? 1.0 : 0.03 * (high - low);
+  return {std::move(label), low - margin, high + margin};
 }
 
 /// Moves every spot by at most `share` of the axes.

@@ -53,6 +53,19 @@ std::vector<double> relative_fit(const RunData& found) {
   return relative;
 }
 
+/// Those whose fit is further below the middle than is typical; none where all fit alike.
+NotableList misfits(const RunData& found) {
+  const auto relative = relative_fit(found);
+  auto worse = every_episode(found);
+  std::erase_if(worse, [&](auto i) { return !(at(relative, i) < -1.0); });
+  return {.id = "misfits",
+          .title = "Misfits",
+          .explanation =
+              "Explained worst, compared with the rest of their group: perhaps no policy "
+              "here made them.",
+          .episodes = least(worse, kOfAll, [&](auto i) { return at(relative, i); })};
+}
+
 /// The true policy most episodes of each cluster have; -1 where none is known.
 std::vector<std::int32_t> main_truths(const RunData& found) {
   std::vector<std::int32_t> truths;
@@ -74,10 +87,10 @@ NotableList mislabelled(const RunData& found) {
         found.data.labels[i] != truths[static_cast<std::size_t>(found.label(i))])
       wrong.push_back(i);
   return {.id = "mislabelled",
-          .title = "Surely wrong",
+          .title = "Against the truth",
           .explanation =
-              "Of another true policy than most of their group, and yet with a clear "
-              "lead for it. Clearest first.",
+              "Made by another true policy than most of their group. Largest lead for the group's "
+              "policy first.",
           .episodes = least(wrong, kOfAll, [&](auto i) { return -at(found.margin, i); })};
 }
 
@@ -88,16 +101,10 @@ std::vector<NotableList> notable_lists(const RunData& found) {
   if (found.k() > 1)
     lists.push_back({.id = "uncertain",
                      .title = "Least certain",
-                     .explanation = "Two policies explain these almost equally well.",
+                     .explanation = "The best policy leads the second best least here.",
                      .episodes = least(every_episode(found), kOfAll,
                                        [&](auto i) { return at(found.margin, i); })});
-  const auto relative = relative_fit(found);
-  lists.push_back(
-      {.id = "misfits",
-       .title = "Misfits",
-       .explanation = "No policy explains these well: compared with the rest of their "
-                      "group, even the best one fits them badly.",
-       .episodes = least(every_episode(found), kOfAll, [&](auto i) { return at(relative, i); })});
+  if (auto list = misfits(found); !list.episodes.empty()) lists.push_back(std::move(list));
   if (!found.data.labels.empty())
     if (auto list = mislabelled(found); !list.episodes.empty()) lists.push_back(std::move(list));
   for (std::int64_t c = 0; c < found.k(); ++c)

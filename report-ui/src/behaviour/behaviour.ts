@@ -4,15 +4,17 @@ import {h} from '../dom';
 import type {Model} from '../model';
 import {section} from '../section';
 import {curvesBehaviour} from './curves';
+import {describe} from './describe';
 import {gridBehaviour} from './grid';
 import {members} from './members';
 import {pathBehaviour} from './path';
 import {spread} from './spread';
+import {wordList} from './words';
 
 export function behaviourSection(model: Model): HTMLElement {
   return section('behaviour', 'What they do',
       h('p', {class: 'lead'}, 'Counted from the data: what the trajectories of each policy did.'),
-      ...parts(model));
+      wordList(describe(model)), ...parts(model));
 }
 
 function parts(model: Model): Node[] {
@@ -20,15 +22,15 @@ function parts(model: Model): Node[] {
   switch (behaviour.kind) {
     case 'grid': return [...gridBehaviour(model, behaviour, all), ...outcomes(model)];
     case 'path': return [...pathBehaviour(model, behaviour, all), ...outcomes(model)];
-    case 'curves': return curvesBehaviour(model, behaviour, all, outcomes(model));
+    case 'curves': return curvesBehaviour(model, behaviour, outcomes(model));
   }
 }
 
 /// Returns and lengths, or a sentence where there is nothing to see.
 function outcomes(model: Model): Node[] {
   const found = [
-    spread(model, 'Return', 'return of an episode', 'returns', model.returns),
-    spread(model, 'Length', 'steps in an episode', 'lengths', model.length),
+    spread(model, 'Return', 'return of a trajectory', 'returns', model.returns),
+    spread(model, 'Length', 'steps in a trajectory', 'lengths', model.length),
   ];
   const figures = found.flatMap((one) => (one?.figure ? [one.figure] : []));
   const sentences = found.flatMap((one) => (one?.sentence ? [one.sentence] : []));

@@ -7,20 +7,17 @@ import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
 import {actionFigures} from './actions';
 import {chart} from './chart';
-import {curvesWords, pairName, telling, type Telling} from './curves_data';
+import {mostApart, pairName, telling, type Telling} from './curves_data';
 import {endLabels, endRoom} from './end_labels';
-import type {Members} from './members';
 import {panels, swatch} from './panels';
 import {redrawable} from './redrawable';
-import {wordList} from './words';
 
 const shownAtFirst = 4;
 const listed = 12;
 
 export function curvesBehaviour(
-    model: Model, curves: CurvesBehaviour, all: Members[], outcomes: Node[]): Node[] {
+    model: Model, curves: CurvesBehaviour, outcomes: Node[]): Node[] {
   return [
-    wordList(curvesWords(curves, all)),
     ...outcomes,
     h('div', {class: 'figures'}, ...actionFigures(curves),
         curves.times.length > 1 && stateFigure(model, curves)),
@@ -73,7 +70,7 @@ function chooser(order: Telling[], chosen: Set<number>, changed: () => void): HT
         box, h('span', {class: 'telling-name'}, name),
         h('span', {class: 'telling-bar'},
             h('span', {style: `width: ${Math.max(1, 100 * score / most)}%`})),
-        h('span', {class: 'number'}, score.toFixed(2))));
+        h('span', {class: 'number'}, score < mostApart ? score.toFixed(2) : `≥${mostApart}`)));
   });
   const more = h('button', {type: 'button', class: 'plain', click: () => {
     for (const row of rows) row.hidden = false;

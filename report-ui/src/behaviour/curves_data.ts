@@ -4,12 +4,15 @@ import {clusterName} from '../model';
 import type {CurvesBehaviour} from '../record';
 import {preferences} from './action_words';
 import {lasting, othersName, rounded, type Members} from './members';
+import {words, type Words} from './words';
 
 interface Moments {
   mean: number[];
   deviation: number[];
 }
 
+/// More says nothing more: numbers that never vary in a policy are infinitely far apart.
+export const mostApart = 99;
 /// A smaller difference, in deviations, is none to speak of.
 const worthSaying = 0.1;
 
@@ -38,20 +41,18 @@ export function telling(all: Moments[], names: string[]): Telling[] {
 function apart(a: Moments, b: Moments, i: number): number {
   const pooled = Math.sqrt((a.deviation[i] ** 2 + b.deviation[i] ** 2) / 2);
   const score = Math.abs(a.mean[i] - b.mean[i]) / Math.max(pooled, 1e-9);
-  return Number.isFinite(score) ? score : 0;
+  return Number.isFinite(score) ? Math.min(score, mostApart) : 0;
 }
 
-export function curvesWords(curves: CurvesBehaviour, all: Members[]): string[] {
+export function curvesWords(curves: CurvesBehaviour, all: Members[]): Words[] {
   const paid = all.some(({meanReturn}) => meanReturn);
   return all.map((members) => {
-    if (!members.episodes) return 'has no trajectories.';
+    if (!members.episodes) return words(['has no trajectories']);
     const counts = curves.clusters[members.cluster].action_counts;
-    const parts = [
-      counts && preferences(counts, curves.action_names),
-      `${paid ? `returns ${rounded(members.meanReturn!)} and ` : ''}${lasting(members)}`,
-      ownMark(curves, members.cluster),
-    ];
-    return `${parts.filter((part) => part).join('; ')}.`;
+    const choices = counts && preferences(counts, curves.action_names);
+    const mark = ownMark(curves, members.cluster);
+    const paying = paid ? `returns ${rounded(members.meanReturn!)} and ` : '';
+    return words([choices, `${paying}${lasting(members)}`, mark], mark ?? choices);
   });
 }
 

@@ -13,13 +13,12 @@ import {actionMarks, inWords, type Chosen} from './grid_arrows';
 import {choices, disagreements, mostDifferent, type Context} from './grid_data';
 import {Layout, type Place} from './grid_layout';
 import {gridMap, square, type Scenery} from './grid_map';
-import {disagreementWords, gridWords, overallDisagreement} from './grid_words';
+import {disagreementWords, overallDisagreement} from './grid_words';
 import {apart, heat, legend, upTo} from './heat';
 import {memberNotes, type Members} from './members';
 import {panels, swatch} from './panels';
 import {pairPicker, picker} from './picker';
 import {redrawable} from './redrawable';
-import {wordList} from './words';
 
 type Shown = 'both' | 'heat' | 'arrows';
 type Difference = 'actions' | 'occupancy';
@@ -30,7 +29,6 @@ const shade = (distance: number) => 0.36 * distance;
 export function gridBehaviour(model: Model, grid: GridBehaviour, all: Members[]): Node[] {
   const view = new GridView(grid, all);
   return [
-    wordList(gridWords(grid, view.layout, all)),
     ...view.controls(),
     h('div', {class: 'figures'}, view.maps(), ...model.k > 1 ? [view.difference()] : []),
   ];

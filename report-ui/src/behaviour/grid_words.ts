@@ -5,21 +5,19 @@ import {clusterName} from '../model';
 import type {GridBehaviour} from '../record';
 import {preferences} from './action_words';
 import {choices, weight, type Disagreement} from './grid_data';
-import type {Layout} from './grid_layout';
+import {Layout} from './grid_layout';
 import {lasting, othersName, type Members} from './members';
+import {words, type Words} from './words';
 
-/// One sentence per cluster.
-export function gridWords(grid: GridBehaviour, layout: Layout, all: Members[]): string[] {
+export function gridWords(grid: GridBehaviour, all: Members[]): Words[] {
+  const layout = new Layout(grid);
   return all.map((members) => {
-    if (!members.episodes) return 'has no trajectories.';
-    const parts = [
-      commonActions(grid, members.cluster),
-      lasting(members),
-      situation(grid, members.cluster),
-      region(grid, layout, members.cluster),
-      signature(grid, layout, members.cluster),
-    ];
-    return `${parts.filter((part) => part).join('; ')}.`;
+    if (!members.episodes) return words(['has no trajectories']);
+    const when = situation(grid, members.cluster);
+    const where = region(grid, layout, members.cluster);
+    const mark = signature(grid, layout, members.cluster);
+    return words([commonActions(grid, members.cluster), lasting(members), when, where, mark],
+        mark ?? when ?? where);
   });
 }
 
@@ -103,7 +101,8 @@ function signature(grid: GridBehaviour, layout: Layout, cluster: number): string
   return (best as {text: string} | null)?.text ?? null;
 }
 
-/// Where two policies disagree most, each place in a sentence.
+/// Where two policies disagree most, each place in a sentence: what each mostly does, or how often
+/// both do what one of them prefers.
 export function disagreementWords(
     found: Disagreement[], grid: GridBehaviour, layout: Layout, a: number, b: number): string[] {
   const most = found.filter((d) => d.distance >= 0.1)
@@ -115,9 +114,10 @@ export function disagreementWords(
   }
   return most.map((d) => {
     const [here, there] = [apart(d.a, d.b), apart(d.b, d.a)];
+    const habits = d.a[here] > 0.5 && d.b[there] > 0.5;
     return `${capital(layout.at(d.cell))}, ${clusterName(a)} ${verb(grid, here)} in `
-      + `${percent(d.a[here])} of visits, ${clusterName(b)} ${verb(grid, there)} in `
-      + `${percent(d.b[there])}.`;
+      + `${percent(d.a[here])} of visits, ${clusterName(b)} `
+      + (habits ? `${verb(grid, there)} in ${percent(d.b[there])}.` : `in ${percent(d.b[here])}.`);
   });
 }
 

@@ -11,19 +11,17 @@ import {heat} from './heat';
 import {memberNotes, type Members} from './members';
 import {panels, swatch} from './panels';
 import {
-  along, bins, furthestApart, partings, partingWords, pathWords, place, size, turn,
+  along, bins, furthestApart, partings, partingWords, place, size, turn,
   type Parting,
 } from './path_data';
 import {pairPicker} from './picker';
 import {plane} from './plane';
 import {redrawable} from './redrawable';
-import {wordList} from './words';
 
 type Point = [number, number];
 
 export function pathBehaviour(model: Model, path: PathBehaviour, all: Members[]): Node[] {
   return [
-    wordList(pathWords(path, all)),
     h('div', {class: 'figures'},
         wide(routes(model, path, all)), wide(fields(path, all)),
         ...model.k > 1 ? [wide(difference(path, all))] : []),

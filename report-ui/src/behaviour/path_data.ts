@@ -3,6 +3,7 @@ import {number, percent} from '../format';
 import {clusterName} from '../model';
 import type {PathBehaviour} from '../record';
 import {lasting, type Members} from './members';
+import {words, type Words} from './words';
 
 type Point = [number, number];
 
@@ -65,13 +66,12 @@ export function furthestApart(path: PathBehaviour): [number, number] {
   return best;
 }
 
-export function pathWords(path: PathBehaviour, all: Members[]): string[] {
+export function pathWords(path: PathBehaviour, all: Members[]): Words[] {
   return all.map((members) => {
     const route = path.clusters[members.cluster].mean_route;
-    if (!members.episodes || route.length < 2) return 'has too few steps to describe.';
-    const parts = [halfway(route), bend(route),
-      lasting(members), force(path, members.cluster)];
-    return `${parts.join('; ')}.`;
+    if (!members.episodes || route.length < 2) return words(['has too few steps to describe']);
+    const way = halfway(route);
+    return words([way, bend(route), lasting(members), force(path, members.cluster)], way);
   });
 }
 

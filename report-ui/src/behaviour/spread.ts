@@ -1,4 +1,4 @@
-// How a number is spread over the episodes of each policy: one row of bars per policy, one axis.
+// How a number is spread over the trajectories of each policy: one row of bars per policy, one axis.
 import * as Plot from '@observablehq/plot';
 import {h} from '../dom';
 import {figure} from '../figure';
@@ -12,22 +12,25 @@ interface Bar {
   cluster: number;
   low: number;
   high: number;
+  /// The values it stands for.
+  name: string;
   share: number;
   /// Of the highest bar in the row.
   height: number;
 }
 
-/// A figure, or one sentence where all episodes have the same value; null where there is none.
+/// A figure, or one sentence where all trajectories have the same value; null where there is none.
 export function spread(model: Model, title: string, axis: string, file: string,
     values: Numbers | null): {figure?: HTMLElement; sentence?: string} | null {
   if (!values || !model.n) return null;
   const {low, high} = extent(values);
-  if (low === high) return {sentence: `${title}: ${number(low)} in every episode.`};
+  if (low === high) return {sentence: `${title}: ${number(low)} in every trajectory.`};
   const middles = medians(model, values);
   const bars = histogram(model, values, low, high);
   return {figure: figure({
     title, file,
-    caption: 'Height: share of the policy’s episodes, each row on its own scale. Line: the median.',
+    caption: 'Height: share of the policy’s trajectories, each row on its own scale. Line: the '
+      + 'median.',
     draw: (width) => draw(width, title, axis, bars, middles),
   })};
 }
@@ -69,9 +72,15 @@ function histogram(model: Model, values: Numbers, low: number, high: number): Ba
     ++totals[model.label[i]];
   });
   return counts.flatMap((own, cluster) => Array.from(own, (n, i) => ({
-    cluster, low: start + i * width, high: start + (i + 1) * width, share: n / totals[cluster],
+    cluster, ...bin(start + i * width, width, single), share: n / totals[cluster],
     height: n / Math.max(...own),
   }))).filter((bar) => bar.share > 0);
+}
+
+/// The bar of a single value stands around it.
+function bin(low: number, width: number, single: boolean): Pick<Bar, 'low' | 'high' | 'name'> {
+  return single ? {low: low - 0.5, high: low + 0.5, name: number(low)}
+    : {low, high: low + width, name: `${number(low)} to ${number(low + width)}`};
 }
 
 function draw(width: number, title: string, axis: string, bars: Bar[],
@@ -91,8 +100,8 @@ function draw(width: number, title: string, axis: string, bars: Bar[],
         fy: 'cluster', x1: 'low', x2: 'high', y: 'height', insetLeft: 0.5, insetRight: 0.5,
         fill: (bar: Bar) => clusterColour(bar.cluster), fillOpacity: 0.75,
         title: (bar: Bar) => [
-          clusterName(bar.cluster), `${number(bar.low)} to ${number(bar.high)}`,
-          `${percent(bar.share)} of episodes`].join('\n'),
+          clusterName(bar.cluster), bar.name,
+          `${percent(bar.share)} of trajectories`].join('\n'),
         tip,
       }),
       Plot.tickX(middles, {fy: 'cluster', x: 'median', stroke: 'currentColor', strokeWidth: 1.5}),

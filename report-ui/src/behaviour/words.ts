@@ -1,9 +1,22 @@
-// Sentences about the policies, one each.
+// What is said of the policies: clauses about each.
 import {h} from '../dom';
 import {clusterName} from '../model';
 import {swatch} from './panels';
 
-export function wordList(sentences: string[]): HTMLElement {
-  return h('ul', {class: 'words'}, ...sentences.map((sentence, cluster) => h('li', {},
-      swatch(cluster), h('strong', {}, clusterName(cluster)), h('span', {}, sentence))));
+export interface Words {
+  /// In the order they are read.
+  clauses: string[];
+  /// The one that tells the policy from the others best, where one does.
+  telling: string | null;
+}
+
+/// Leaves out what there is nothing to say about.
+export function words(clauses: (string | null)[], telling: string | null = null): Words {
+  return {clauses: clauses.filter((clause) => clause !== null), telling};
+}
+
+export function wordList(all: Words[]): HTMLElement {
+  return h('ul', {class: 'words'}, ...all.map(({clauses}, cluster) => h('li', {},
+      swatch(cluster), h('strong', {}, clusterName(cluster)),
+      h('span', {}, `${clauses.join('; ')}.`))));
 }

@@ -52,19 +52,19 @@ function agreementSection(comparison: Comparison, labels: (Numbers | null)[]): H
   const {nmi, runs} = comparison;
   if (!nmi) {
     return section('agreement', 'Where they agree', h('p', {class: 'lead'},
-        'These runs labelled different episodes, so their labels cannot be compared.'));
+        'These runs labelled different trajectories, so their labels cannot be compared.'));
   }
   const names = runs.map(({name}) => name);
   return section('agreement', 'Where they agree',
-      h('p', {class: 'lead'}, 'NMI is 1 where two runs divide the episodes in the same way, and ' +
-        '0 where their labels have nothing to do with each other.'),
+      h('p', {class: 'lead'}, 'NMI is 1 where two runs divide the trajectories in the same way, ' +
+        'and 0 where their labels have nothing to do with each other.'),
       h('div', {class: 'figures'},
           figure({
             title: 'NMI between runs', file: 'nmi',
             draw: (width) => heat({
               label: 'NMI between runs', rows: names, columns: names, columnLabel: null,
               shade: (a, b) => nmi[a][b],
-              text: (a, b) => a === b ? '1' : measure(nmi[a][b]),
+              text: (a, b) => measure(nmi[a][b]),
             }, width),
           }),
           runs.length > 1 ? pairPart(runs, labels) : null));

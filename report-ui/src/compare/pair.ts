@@ -21,7 +21,7 @@ export function pairPart(runs: Run[], labels: (Numbers | null)[]): HTMLElement {
     const a = Number(rows.value), b = Number(columns.value);
     const [from, to] = [labels[a], labels[b]];
     place.replaceChildren(from && to ? pairFigure(runs[a], runs[b], from, to)
-      : h('p', {class: 'note'}, 'These two labelled different episodes.'));
+      : h('p', {class: 'note'}, 'These two labelled different trajectories.'));
   };
   show();
   return h('div', {},
@@ -37,8 +37,8 @@ function pairFigure(a: Run, b: Run, from: Numbers, to: Numbers): HTMLElement {
     counts[row][column] / Math.max(1, sum(counts[row]));
   return figure({
     title: `${a.name} by ${b.name}`, file: 'contingency',
-    caption: `Episodes of each policy of ${a.name} (rows) in each policy of ${b.name} (columns), ` +
-      'and their share of the row.',
+    caption: `Trajectories of each policy of ${a.name} (rows) in each policy of ${b.name} ` +
+      '(columns), and their share of the row.',
     draw: (width) => heat({
       label: `Policies of ${a.name} by policies of ${b.name}`, rows: names(a.run.result.k),
       columns: names(b.run.result.k), columnLabel: b.name, shade: share,

@@ -44,7 +44,7 @@ export class Lists {
     this.table.replaceChildren(h('table', {class: 'episodes'},
         h('thead', {}, h('tr', {},
             ...['Episode', 'Policy'].map((name) => h('th', {scope: 'col'}, name)),
-            truth && h('th', {scope: 'col'}, 'True'),
+            truth && h('th', {scope: 'col'}, 'Made by'),
             h('th', {scope: 'col', class: 'number'}, 'Steps'),
             returns && h('th', {scope: 'col', class: 'number'}, 'Return'),
             h('th', {
@@ -82,6 +82,6 @@ function rest(model: Model): NotableList[] {
       .sort((a, b) => model.label[a] - model.label[b] || a - b);
   return episodes.length ? [{
     id: 'rest', title: 'More of every policy', cluster: null, episodes,
-    explanation: 'Further episodes this report holds, by policy.',
+    explanation: 'Further trajectories this report holds, by policy.',
   }] : [];
 }

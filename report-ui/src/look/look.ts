@@ -12,7 +12,7 @@ export function lookSection(model: Model): HTMLElement {
     model.select(episode);
     reveal(player.element);
   });
-  const empty = h('p', {class: 'note'}, 'Choose an episode on the map to see it here.');
+  const empty = h('p', {class: 'note'}, 'Choose a trajectory on the map to see it here.');
   const place = h('div', {}, lists.first === null ? empty : player.element);
   if (lists.first !== null) {
     player.open(lists.first);
@@ -25,8 +25,8 @@ export function lookSection(model: Model): HTMLElement {
     lists.mark(episode);
   });
   return section('look', 'Look at these',
-      h('p', {class: 'lead'}, 'Episodes worth a look. Choose one here or on the map, then step '
-        + 'through it with the arrow keys.'),
+      h('p', {class: 'lead'}, 'Trajectories worth a look. Choose one here or on the map, then '
+        + 'step through it with the arrow keys.'),
       h('div', {class: 'look'}, lists.first === null ? null : lists.element, place));
 }
 

@@ -101,9 +101,15 @@ export class Player {
     const path = this.model.report.run.dataset.path;
     const data = /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll('\'', '\'\\\'\'')}'`;
     this.missing.replaceChildren(
-        h('p', {}, 'The steps of this episode are not in the report, which holds only some. '
+        h('p', {}, 'The steps of this trajectory are not in the report, which holds only some. '
           + 'This command draws it:'),
-        h('pre', {tabindex: 0}, `kindred render ${data} --episode ${number} -o episode.svg`));
+        h('pre', {tabindex: 0}, `kindred render ${data} --episode ${this.inFile(number)} -o episode.svg`));
+  }
+
+  /// Its number in the dataset: its id where that is a number, as runs may be of a selection.
+  private inFile(number: number): string {
+    const id = this.model.id(number);
+    return /^\d+$/.test(id) ? id : String(number);
   }
 
   private makeStage(): HTMLElement {
@@ -113,7 +119,7 @@ export class Player {
       caption: {
         grid: 'Circle: the agent; arrow: the action it chose. Line: its way. Star: the goal.',
         path: 'Dot: where it is; arrow: the direction of its action. Star: the goal.',
-        curves: 'Strong: this episode. Weak: the means of the policies.',
+        curves: 'Strong: this trajectory. Weak: the means of the policies.',
       }[behaviour.kind],
     });
     return h('div', {

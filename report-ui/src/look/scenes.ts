@@ -109,7 +109,7 @@ export function curveScene(width: number, model: Model, curves: CurvesBehaviour,
         .filter((m, t) => m.running > 0 && m.value != null
           // One beyond the end, so that the line reaches it.
           && (curves.times[t - 1] ?? 0) < episode.steps));
-    return chart(`${curves.observation_names[i]} over the episode`, {
+    return chart(`${curves.observation_names[i]} over the trajectory`, {
       width, height: (dimensions.length > 1 ? 86 : 206) + (last(row) ? 34 : 20), marginLeft: 44,
       marginRight: 8, marginTop: 6, marginBottom: last(row) ? 34 : 20, color: {type: 'identity'},
       x: stepAxis(episode.steps, width, last(row) ? 'step' : null),

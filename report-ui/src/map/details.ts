@@ -58,11 +58,12 @@ export function regionDetails(model: Model, episodes: number[]): HTMLElement {
       h('td', {class: 'number muted'}, percent(size / episodes.length)),
       counts && h('td', {}, mixture(model, counts[cluster]))));
   return h('div', {class: 'region'},
-      h('p', {class: 'episode-name'}, `${counted(episodes.length, 'episode')} in the outline`),
+      h('p', {class: 'episode-name'},
+          `${counted(episodes.length, 'trajectory', 'trajectories')} in the outline`),
       episodes.length > 0 && h('div', {class: 'scroll'}, h('table', {},
           h('thead', {}, h('tr', {},
               h('th', {scope: 'col'}, 'Policy'),
-              h('th', {scope: 'col', class: 'number', colspan: 2}, 'Episodes'),
+              h('th', {scope: 'col', class: 'number', colspan: 2}, 'Trajectories'),
               truth && h('th', {scope: 'col'}, 'Made by'))),
           h('tbody', {}, ...rows))),
       episodes.length > 0 && h('button', {
@@ -81,8 +82,8 @@ function mixture(model: Model, row: number[]): string {
 
 function idsCsv(model: Model, episodes: number[]): string {
   const sorted = [...episodes].sort((a, b) => a - b);
-  return csv([['episode', 'id', 'label'],
-    ...sorted.map((episode) => [episode, model.id(episode), model.label[episode]])]);
+  return csv([['episode', 'label'],
+    ...sorted.map((episode) => [model.id(episode), model.label[episode]])]);
 }
 
 /// For those who do not see it.

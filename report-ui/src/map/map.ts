@@ -19,8 +19,8 @@ import {shapeCount} from './shapes';
 
 export function mapSection(model: Model): HTMLElement {
   return model.report.maps.length && model.n ? new EpisodeMap(model).element
-    : section('map', 'Every episode as a point',
-        h('p', {class: 'lead'}, 'This run has no scores to lay episodes out by.'));
+    : section('map', 'Every trajectory as a point',
+        h('p', {class: 'lead'}, 'This run has no scores to lay trajectories out by.'));
 }
 
 class EpisodeMap {
@@ -60,7 +60,7 @@ class EpisodeMap {
     this.colouring = this.choices[0];
     this.points = this.view(0);
     this.plot = new MapPlot(this.points, this.paint());
-    this.plot.canvas.setAttribute('aria-label', 'Map of all episodes. ' +
+    this.plot.canvas.setAttribute('aria-label', 'Map of all trajectories. ' +
       'Arrow keys step from point to point, Enter selects, plus and minus zoom, 0 shows all.');
     this.plot.element.append(this.ring, this.tooltip);
     this.hover(-1);
@@ -78,7 +78,7 @@ class EpisodeMap {
       {value: 'move', name: 'Move'}, {value: 'rectangle', name: 'Rectangle'},
       {value: 'lasso', name: 'Lasso'},
     ];
-    return section('map', 'Every episode as a point',
+    return section('map', 'Every trajectory as a point',
         this.explanation,
         h('div', {class: 'controls'},
             views.length > 1 && labelled('View',
@@ -94,9 +94,9 @@ class EpisodeMap {
             }))),
         h('div', {class: 'map'},
             figure({
-              title: 'Map of all episodes', file: 'map', key: this.key,
-              caption: 'Point at an episode to see its numbers; click to select it for the whole ' +
-                'page. The wheel zooms; shift and drag draws an outline.',
+              title: 'Map of all trajectories', file: 'map', key: this.key,
+              caption: 'Point at a trajectory to see its numbers; click to select it for the ' +
+                'whole page. The wheel zooms; shift and drag draws an outline.',
               draw: (width) => {
                 this.plot.resize(width);
                 return this.plot.element;
@@ -134,8 +134,7 @@ class EpisodeMap {
 
   private find(id: string): number | null {
     const {ids} = this.model.report.episodes;
-    const episode = ids ? ids.indexOf(id) : -1;
-    if (episode >= 0) return episode;
+    if (ids) return ids.includes(id) ? ids.indexOf(id) : null;
     return /^\d+$/.test(id) && Number(id) < this.model.n ? Number(id) : null;
   }
 

@@ -87,7 +87,7 @@ export function agreementFigure({report: {restart_nmi: nmi}}: Model): HTMLElemen
     draw: (width) => heat({
       label: 'NMI between restarts', rows: names.map((name) => `restart ${name}`), columns: names,
       columnLabel: null, shade: (a, b) => nmi[a][b],
-      text: (a, b) => a === b ? '1' : measure(nmi[a][b]),
+      text: (a, b) => measure(nmi[a][b]),
     }, width),
   });
   if (nmi.length > 8) matrix.classList.add('wide');

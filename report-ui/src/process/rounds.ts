@@ -31,7 +31,7 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
   const n = Math.max(1, run.dataset.episodes);
   return figure({
     title: 'Labels changed by round', file: 'changes',
-    caption: `Share of episodes that went to another policy. ${bestLine(run)}`,
+    caption: `Share of trajectories that went to another policy. ${bestLine(run)}`,
     draw: (width) => chart('Share of labels changed by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
@@ -45,9 +45,12 @@ const bestLine = (run: RunRecord) =>
   run.restarts.length > 1
     ? `One line per restart; the bold one is the best, restart ${run.result.best_restart}.` : '';
 
-/// Whole rounds only.
-function roundTicks(run: RunRecord): number {
-  return Math.min(8, run.trace.reduce((most, {round}) => Math.max(most, round), 1));
+/// Whole rounds only, at most eight of them.
+function roundTicks(run: RunRecord): number[] {
+  const last = run.trace.reduce((most, {round}) => Math.max(most, round), 1);
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((size) => last <= 8 * size) ?? 1000;
+  return Array.from({length: Math.floor(last / step) + 1}, (_, i) => i * step)
+      .filter((round) => round > 0);
 }
 
 function lines(run: RunRecord, y: string | ((round: Round) => number),
@@ -91,7 +94,7 @@ export function sizesFigure({report: {run}}: Model): HTMLElement {
     draw: (width) => chart('Sizes of clusters by round', {
       width, height: 260, marginLeft: 56, marginRight: final ? 64 : 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
-      y: {label: 'episodes', tickFormat: short},
+      y: {label: 'trajectories', tickFormat: short},
       marks: [
         Plot.rectY(layers, Plot.stackY({order: final ? order(final) : null}, {
           x1: ({round}: Layer) => round - 0.5, x2: ({round}: Layer) => round + 0.5,

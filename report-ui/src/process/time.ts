@@ -6,7 +6,7 @@ import {duration} from '../format';
 import type {Model} from '../model';
 
 const names: Record<string, string> = {
-  m_step: 'fitting policies', e_step: 'scoring episodes', checkpoint: 'saving', fit: 'in all',
+  m_step: 'fitting policies', e_step: 'scoring trajectories', checkpoint: 'saving', fit: 'in all',
 };
 
 /// Timings also count rounds and steps.
@@ -20,7 +20,7 @@ export function timeFigure({report: {run}}: Model): HTMLElement | null {
   return figure({
     title: 'Time', file: 'time', caption: 'Seconds in each part of the run, all restarts together.',
     draw: (width) => chart('Seconds in each part of the run', {
-      width, height: 46 + 28 * parts.length, marginLeft: 120, marginRight: 90, marginTop: 4,
+      width, height: 46 + 28 * parts.length, marginLeft: 132, marginRight: 90, marginTop: 4,
       x: {label: 'seconds', ticks: 4, zero: true},
       y: {domain: parts.map(({name}) => name), label: null, tickSize: 0, padding: 0.4},
       marks: [

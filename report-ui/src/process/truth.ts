@@ -17,7 +17,7 @@ export function truthParts(model: Model): HTMLElement[] {
     counts[row][column] / Math.max(1, sum(counts[row]));
   const matrix = figure({
     title: 'Policies found and true policies', file: 'confusion',
-    caption: 'Episodes of each policy found (rows) that each true policy made (columns), and ' +
+    caption: 'Trajectories of each policy found (rows) that each true policy made (columns), and ' +
       'their share of the row.',
     draw: (width) => heat({
       label: 'Clusters by true policies', rows: clusters(k), columns: names,
@@ -36,9 +36,9 @@ function measures({report: {run: {result}}}: Model): HTMLElement {
   const rows: [string, number | null | undefined, string][] = [
     ['NMI', result.nmi, 'Shared information; 1 when clusters and policies are the same.'],
     ['Ceiling', result.ceiling, 'NMI of someone who knows the true policies.'],
-    ['ARI', result.ari, 'Pairs of episodes put together or apart rightly, less chance.'],
-    ['Accuracy', result.accuracy, 'Episodes labelled rightly, each cluster being one policy.'],
-    ['Purity', result.purity, 'Episodes made by the policy that made most of their cluster.'],
+    ['ARI', result.ari, 'Pairs of trajectories put together or apart rightly, less chance.'],
+    ['Accuracy', result.accuracy, 'Trajectories labelled rightly, each cluster being one policy.'],
+    ['Purity', result.purity, 'Trajectories made by the policy that made most of their cluster.'],
   ];
   return h('div', {},
       h('div', {class: 'figure-head'}, h('h3', {}, 'How well they match')),
