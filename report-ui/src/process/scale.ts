@@ -17,7 +17,7 @@ export function objectiveScale(objectives: number[], most = Infinity): ScaleOpti
   const sign = values.some((value) => value < 0) ? -1 : 1;
   const constant = 10 ** (top - decades);
   const domain = extent(least < constant ? [...values, 0] : values);
-  const apart = Math.ceil(decades / Math.max(1, most - 1));
+  const apart = Math.max(1, Math.ceil(decades / Math.max(1, most - 1)));
   const powers = Array.from({length: Math.ceil(decades / apart)},
       (_, i) => sign * 10 ** (top - i * apart));
   return {
