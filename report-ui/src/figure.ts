@@ -34,7 +34,7 @@ export function figure({title, caption, file, draw, key}: Figure): HTMLElement {
 }
 
 /// No chart has room for its margins in less; CSS scales it down where the page is narrower.
-const narrowest = 200;
+const narrowest = 260;
 
 /// Draws once the width is known, and again whenever it changes.
 function keepDrawn(plot: HTMLElement, draw: Figure['draw']): void {

@@ -25,6 +25,11 @@ export function clusterHex(cluster: number): string {
   return (isDark() ? dark : light)[cluster % 7];
 }
 
+/// The colours of two clusters that are compared: the second is in ink where both have the same.
+export function pairColours([a, b]: [number, number]): [string, string] {
+  return [clusterColour(a), a % 7 === b % 7 ? 'var(--text)' : clusterColour(b)];
+}
+
 /// The custom properties clusterColour refers to.
 export function clusterProperties(): string {
   const set = (colours: string[]) => colours.map((c, i) => `--cluster-${i}: ${c};`).join(' ');

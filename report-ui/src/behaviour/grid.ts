@@ -5,7 +5,7 @@ import {h} from '../dom';
 import {figure} from '../figure';
 import {percent, count} from '../format';
 import {clusterName, type Model} from '../model';
-import {clusterColour} from '../palette';
+import {pairColours} from '../palette';
 import type {GridBehaviour} from '../record';
 import {segmented} from '../segmented';
 import {tip} from './chart';
@@ -16,7 +16,7 @@ import {gridMap, square, type Scenery} from './grid_map';
 import {disagreementWords, overallDisagreement} from './grid_words';
 import {apart, heat, legend, upTo} from './heat';
 import {memberNotes, type Members} from './members';
-import {panels, swatch} from './panels';
+import {pairLegend, panels} from './panels';
 import {pairPicker, picker} from './picker';
 import {redrawable} from './redrawable';
 
@@ -173,20 +173,14 @@ class GridView {
     const actions = this.kind === 'actions';
     return h('div', {class: 'beside'},
         h('div', {},
-            actions ? this.pairLegend() : null,
+            actions ? pairLegend(this.pair) : null,
             actions ? this.drawActions(size, found) : this.drawOccupancy(size)),
         this.sentences);
   }
 
-  private pairLegend(): HTMLElement {
-    const [a, b] = this.pair;
-    return h('p', {class: 'note keys'},
-        h('span', {}, swatch(a), `${clusterName(a)} (thick arrows)`),
-        h('span', {}, swatch(b), `${clusterName(b)} (thin arrows)`));
-  }
-
   private drawActions(width: number, found: ReturnType<typeof disagreements>): Node {
     const [a, b] = this.pair, names = this.grid.action_names;
+    const [first, second] = pairColours(this.pair);
     const places = found.map((d) => ({...d, ...this.layout.place(d.cell)}));
     const title = (d: Place & {a: number[]; b: number[]; distance: number}) => [
       this.layout.describe(d.cell), `differ in ${percent(d.distance)}`,
@@ -201,9 +195,9 @@ class GridView {
           fillOpacity: (d) => shade(d.distance),
         }),
         actionMarks(places.map((d) => ({...d, choices: d.a})), names, cell,
-            {stroke: clusterColour(a), width: 3, aside: -0.07 * cell}),
+            {stroke: first, width: 3, aside: -0.07 * cell}),
         actionMarks(places.map((d) => ({...d, choices: d.b})), names, cell,
-            {stroke: clusterColour(b), width: 1.6, aside: 0.07 * cell}),
+            {stroke: second, width: 1.6, aside: 0.07 * cell}),
       ],
     });
     const steps = [0.1, 0.25, 0.5, 1].map((value) => ({
@@ -214,6 +208,7 @@ class GridView {
 
   private drawOccupancy(width: number): Node {
     const [a, b] = this.pair, {clusters} = this.context;
+    const [first, second] = pairColours(this.pair);
     const [allA, allB] = [sum(clusters[a].visits), sum(clusters[b].visits)];
     const places = clusters[a].visits.map((steps, cell) => ({
       ...this.layout.place(cell), a: steps / (allA || 1), b: clusters[b].visits[cell] / (allB || 1),
@@ -229,7 +224,7 @@ class GridView {
       marks: (cell) => [
         Plot.rect(places, {
           ...square, inset: 0.5, title, tip,
-          fill: (p) => clusterColour(p.gain > 0 ? a : b),
+          fill: (p) => (p.gain > 0 ? first : second),
           fillOpacity: (p) => heat(Math.abs(p.gain), most),
         }),
         Plot.text(cell < 22 ? [] : places.filter((p) => Math.abs(p.gain) >= 0.2 * most), {
@@ -239,6 +234,6 @@ class GridView {
     });
     return h('div', {}, map, legend(
         `share of steps: ${clusterName(b)} more (−), ${clusterName(a)} more (+)`,
-        apart(most, clusterColour(a), clusterColour(b))));
+        apart(most, first, second)));
   }
 }

@@ -1,6 +1,7 @@
 // Small multiples: the same chart once per policy, under its name, wrapped into rows.
 import {h} from '../dom';
-import {clusterColour} from '../palette';
+import {clusterName} from '../model';
+import {clusterColour, pairColours} from '../palette';
 
 export interface Panel {
   /// Whose colour stands beside the title, or null.
@@ -29,6 +30,14 @@ function heading({cluster, title, notes}: Panel): HTMLElement {
       ...notes.map((note) => h('span', {class: 'panel-note'}, note)));
 }
 
-export function swatch(cluster: number): HTMLElement {
-  return h('span', {class: 'swatch', style: `background: ${clusterColour(cluster)}`});
+export function swatch(cluster: number, colour = clusterColour(cluster)): HTMLElement {
+  return h('span', {class: 'swatch', style: `background: ${colour}`});
+}
+
+/// Which arrows are whose, where two policies are compared.
+export function pairLegend([a, b]: [number, number]): HTMLElement {
+  const [first, second] = pairColours([a, b]);
+  return h('p', {class: 'note keys'},
+      h('span', {}, swatch(a, first), `${clusterName(a)} (thick arrows)`),
+      h('span', {}, swatch(b, second), `${clusterName(b)} (thin arrows)`));
 }

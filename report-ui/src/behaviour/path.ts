@@ -4,12 +4,12 @@ import {h} from '../dom';
 import {figure} from '../figure';
 import {count, number} from '../format';
 import {clusterName, type Model} from '../model';
-import {clusterColour} from '../palette';
+import {clusterColour, pairColours} from '../palette';
 import type {PathBehaviour} from '../record';
 import {tip} from './chart';
 import {heat} from './heat';
 import {memberNotes, type Members} from './members';
-import {panels, swatch} from './panels';
+import {pairLegend, panels} from './panels';
 import {
   along, bins, furthestApart, partings, partingWords, place, size, turn,
   type Parting,
@@ -164,10 +164,7 @@ function difference(path: PathBehaviour, all: Members[]): HTMLElement {
     const [a, b] = pair, found = partings(path, a, b);
     sentences.replaceChildren(...partingWords(found, a, b).map((text) => h('li', {}, text)));
     return h('div', {class: 'beside'},
-        h('div', {}, h('p', {class: 'note keys'},
-            h('span', {}, swatch(a), `${clusterName(a)} (thick arrows)`),
-            h('span', {}, swatch(b), `${clusterName(b)} (thin arrows)`)),
-        drawDifference(Math.min(width, 480), path, found, a, b)),
+        h('div', {}, pairLegend(pair), drawDifference(Math.min(width, 480), path, found, a, b)),
         sentences);
   });
   const element = figure({
@@ -186,7 +183,7 @@ function drawDifference(
     width: number, path: PathBehaviour, found: Parting[], a: number, b: number): SVGSVGElement {
   const most = Math.max(...found.map((p) => p.gap), 0);
   const strongest = Math.max(...found.flatMap((p) => [size(p.a), size(p.b)]), 0);
-  const bin = 0.7 * width / path.bins;
+  const bin = 0.7 * width / path.bins, [first, second] = pairColours([a, b]);
   return plane({
     label: `Mean actions of ${clusterName(a)} and ${clusterName(b)} where both have been`,
     width, range: path.range,
@@ -194,8 +191,8 @@ function drawDifference(
       binRects(path, found, (p) => (most ? 0.36 * p.gap / most : 0), (p) => [
         `near ${place([p.x, p.y])}`, `${clusterName(a)}: ${place(p.a)}`,
         `${clusterName(b)}: ${place(p.b)}`].join('\n'), 'var(--contrast)'),
-      vectors(found, (p) => p.a, strongest, bin, clusterColour(a), 2.6, 'start'),
-      vectors(found, (p) => p.b, strongest, bin, clusterColour(b), 1.4, 'start'),
+      vectors(found, (p) => p.a, strongest, bin, first, 2.6, 'start'),
+      vectors(found, (p) => p.b, strongest, bin, second, 1.4, 'start'),
     ],
   });
 }

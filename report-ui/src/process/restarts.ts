@@ -12,7 +12,6 @@ export function finalFigure({report: {run}}: Model): HTMLElement {
   const best = run.result.best_restart;
   const values = run.restarts.flatMap(({objective, objective_before_merge: before}) =>
     merged ? [objective, before] : [objective]);
-  const scale = objectiveScale(values);
   const row = Math.max(16, Math.min(28, 320 / run.restarts.length));
   return figure({
     title: 'Where the restarts ended', file: 'restarts',
@@ -21,7 +20,7 @@ export function finalFigure({report: {run}}: Model): HTMLElement {
     draw: (width) => chart('Final objective of every restart', {
       width, height: 60 + row * run.restarts.length, marginLeft: 100, marginRight: 24, marginTop: 8,
       insetLeft: 8, insetRight: 8,
-      x: {label: 'objective J', grid: true, ...scale, ...(scale.type === 'linear' && {ticks: 4})},
+      x: {label: 'objective J', grid: true, ticks: 4, ...objectiveScale(values, width / 75)},
       y: {
         domain: run.restarts.map(({restart}) => restart), label: null, tickSize: 0, type: 'band',
         tickFormat: (restart: number) =>

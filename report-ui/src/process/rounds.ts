@@ -20,7 +20,7 @@ export function objectiveFigure({report: {run}}: Model): HTMLElement {
       (merged ? ' It falls where clusters are merged.' : '') + scaleNote(values),
     draw: (width) => chart('Objective by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
-      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
+      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run.trace)},
       y: {label: 'objective J', grid: true, ...objectiveScale(values)},
       marks: lines(run, 'objective', ({objective}) => `J ${number(objective)}`),
     }),
@@ -34,7 +34,7 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
     caption: `Share of trajectories that went to another policy. ${bestLine(run)}`,
     draw: (width) => chart('Share of labels changed by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
-      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
+      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run.trace)},
       y: {label: 'changed', grid: true, zero: true, percent: true, tickFormat: (v: number) => `${number(v)}%`},
       marks: lines(run, ({changed}) => changed / n, ({changed}) => `${count(changed)} changed`),
     }),
@@ -46,8 +46,8 @@ const bestLine = (run: RunRecord) =>
     ? `One line per restart; the bold one is the best, restart ${run.result.best_restart}.` : '';
 
 /// Whole rounds only, at most eight of them.
-function roundTicks(run: RunRecord): number[] {
-  const last = run.trace.reduce((most, {round}) => Math.max(most, round), 1);
+function roundTicks(rounds: Round[]): number[] {
+  const last = rounds.reduce((most, {round}) => Math.max(most, round), 1);
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((size) => last <= 8 * size) ?? 1000;
   return Array.from({length: Math.floor(last / step) + 1}, (_, i) => i * step)
       .filter((round) => round > 0);
@@ -93,7 +93,7 @@ export function sizesFigure({report: {run}}: Model): HTMLElement {
       : 'The best restart; clusters in the order of their numbers then.',
     draw: (width) => chart('Sizes of clusters by round', {
       width, height: 260, marginLeft: 56, marginRight: final ? 64 : 20,
-      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run)},
+      x: {label: 'round', tickFormat: 'd', ticks: roundTicks(rounds)},
       y: {label: 'trajectories', tickFormat: short},
       marks: [
         Plot.rectY(layers, Plot.stackY({order: final ? order(final) : null}, {

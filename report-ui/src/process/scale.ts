@@ -5,7 +5,8 @@ import {number, short} from '../format';
 const span = 1000;
 const decades = 6;
 
-export function objectiveScale(objectives: number[]): ScaleOptions {
+/// `most`: how many ticks have room.
+export function objectiveScale(objectives: number[], most = Infinity): ScaleOptions {
   const values = objectives.filter(Number.isFinite);
   const [least, largest] = extent(values.map(Math.abs));
   const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
@@ -16,7 +17,9 @@ export function objectiveScale(objectives: number[]): ScaleOptions {
   const sign = values.some((value) => value < 0) ? -1 : 1;
   const constant = 10 ** (top - decades);
   const domain = extent(least < constant ? [...values, 0] : values);
-  const powers = Array.from({length: decades}, (_, i) => sign * 10 ** (top - i));
+  const apart = Math.max(1, Math.ceil(decades / Math.max(1, most - 1)));
+  const powers = Array.from({length: Math.ceil(decades / apart)},
+      (_, i) => sign * 10 ** (top - i * apart));
   return {
     type: 'symlog', constant, domain, tickFormat: short,
     ticks: [0, ...powers].filter((tick) => tick >= domain[0] && tick <= domain[1]),

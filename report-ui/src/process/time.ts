@@ -21,7 +21,7 @@ export function timeFigure({report: {run}}: Model): HTMLElement | null {
     title: 'Time', file: 'time', caption: 'Seconds in each part of the run, all restarts together.',
     draw: (width) => chart('Seconds in each part of the run', {
       width, height: 46 + 28 * parts.length, marginLeft: 132, marginRight: 90, marginTop: 4,
-      x: {label: 'seconds', ticks: 4, zero: true},
+      x: {label: 'seconds', ticks: Math.max(1, Math.round((width - 222) / 75)), zero: true},
       y: {domain: parts.map(({name}) => name), label: null, tickSize: 0, padding: 0.4},
       marks: [
         Plot.barX(parts, {x: 'seconds', y: 'name', fill: 'var(--faint)'}),

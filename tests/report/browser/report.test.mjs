@@ -26,6 +26,10 @@ let browser;
 before(async () => {
   files.diagonal = report('diagonal', ['diagonal', '--per-expert', '20000'], ['-k', '5', ...tables]);
   files.takeball = report('takeball', ['takeball', '--per-expert', '300'], ['-k', '4', ...tables]);
+  files.eight = report('eight', ['diagonal', '--per-expert', '100'], ['-k', '8', ...tables]);
+  files.sample = report('sample', ['diagonal', '--per-expert', '400'],
+                        ['-k', '5', ...tables, '--sample', '500']);
+  files.bandit = report('bandit', ['bandit', '--per-expert', '50'], ['-k', '2', ...tables]);
   files.path = report('path', ['path-following', '--per-expert', '60'],
                       ['--method', 'return-kmeans', '-k', '3']);
   if (process.env.KINDRED_HAS_MUJOCO === 'ON') {
@@ -55,6 +59,24 @@ test('the first screen tells the answer', async () => {
   for (let cluster = 0; cluster < 5; ++cluster) assert.ok(text.includes(`Policy ${cluster}`));
   const {y, height} = await overview.boundingBox();
   assert.ok(y + height <= 800, `ends at ${y + height} of 800 pixels`);
+});
+
+test('the first screen tells how each policy differs, while there is room', async () => {
+  const page = await open(browser, files.diagonal);
+  const said = await page.locator('#overview .telling-words').allInnerTexts();
+  assert.equal(said.length, 5);
+  for (const words of said) assert.match(words, /it chooses \w+ in \d+% of visits, the others in/);
+  const below = await page.locator('.words').innerText();
+  for (const words of said) assert.ok(below.includes(words), words);
+  const eight = await open(browser, files.eight);
+  assert.equal(await eight.locator('#overview .telling-words').count(), 0);
+});
+
+test('many are trajectories; only one with a name is an episode', async () => {
+  const page = await open(browser, files.diagonal);
+  for (const id of ['overview', 'map', 'behaviour', 'look', 'process']) {
+    assert.doesNotMatch(await page.locator(`#${id}`).innerText(), /episodes/i);
+  }
 });
 
 test('the map answers to the mouse, and its choice is played below', async () => {
@@ -115,6 +137,33 @@ test('an episode can be named', async () => {
   assert.equal(await page.locator('#jump-answer').innerText(), 'There is no episode 100000.');
 });
 
+test('episodes of a selection keep the names the dataset gives them', async () => {
+  const page = await open(browser, files.sample);
+  const rows = readFileSync(at('sample-run/labels.csv'), 'utf8').trim().split('\n').slice(1)
+      .map((row) => row.split(','));
+  const ids = new Set(rows.map(([id]) => id));
+  const jump = async (id) => {
+    await page.fill('#jump', id);
+    await page.press('#jump', 'Enter');
+  };
+  const absent = Array.from({length: 500}, (_, i) => String(i)).find((id) => !ids.has(id));
+  await jump(absent);
+  assert.equal(await page.locator('#jump-answer').innerText(), `There is no episode ${absent}.`);
+  let command = null;
+  for (const [id] of rows) {
+    await jump(id);
+    assert.equal(await page.locator('.player > h3').innerText(), `Episode ${id}`);
+    if (!await page.locator('.missing').isVisible()) continue;
+    command = await page.locator('.missing pre').innerText();
+    assert.match(command, new RegExp(`--episode ${id} `));
+    break;
+  }
+  assert.ok(command, 'the report holds every episode');
+  const csv = await download(page, '#reproduce button:has-text("CSV")');
+  assert.deepEqual(csv.bytes.toString().trim().split('\n').slice(1)
+      .map((row) => row.split(',').slice(0, 2)), rows.map((row) => row.slice(0, 2)));
+});
+
 test('keys step through an episode', async () => {
   const page = await open(browser, files.diagonal);
   const player = page.locator('.player');
@@ -160,6 +209,76 @@ test('walkers show returns, lengths, actions and curves', async (t) => {
     assert.ok(text.includes(word), word);
   await screenshot(page, 'hopper', {fullPage: true});
   assert.deepEqual(page.complaints, []);
+});
+
+test('the bar of a single value stands around it', async () => {
+  const page = await open(browser, files.diagonal);
+  const off = await page.locator('#behaviour figure:has(h3:text-is("Length"))').evaluate((figure) => {
+    const middle = (element) => {
+      const {left, right} = element.getBoundingClientRect();
+      return (left + right) / 2;
+    };
+    const bars = [...figure.querySelectorAll('[aria-label=rect] rect')].map(middle);
+    return [...figure.querySelectorAll('[aria-label=tick] line')].map(middle)
+        .map((median) => Math.min(...bars.map((bar) => Math.abs(bar - median))));
+  });
+  assert.equal(off.length, 5);
+  for (const pixels of off) assert.ok(pixels < 1, `${pixels} pixels from the middle of a bar`);
+});
+
+test('axes name every place once, and within the picture', async () => {
+  for (const name of ['diagonal', 'eight', 'bandit', 'path']) {
+    for (const width of [1280, 390]) {
+      const page = await open(browser, files[name], {viewport: {width, height: 800}});
+      const wrong = await page.evaluate(() => [...document.querySelectorAll('.plot svg')]
+        .flatMap((svg) => [...svg.querySelectorAll('[aria-label="x-axis tick label"]')].map((axis) => ({
+          chart: svg.getAttribute('aria-label'),
+          labels: [...axis.querySelectorAll('text')].map((text) => text.textContent),
+          boxes: [...axis.querySelectorAll('text:not([transform*=rotate])')]
+              .map((text) => text.getBoundingClientRect())
+              .sort((a, b) => a.left - b.left),
+        })))
+        .filter(({labels, boxes}) => new Set(labels).size < labels.length ||
+          boxes.some((box, i) => box.right > innerWidth || (i > 0 && boxes[i - 1].right > box.left)))
+        .map(({chart, labels}) => `${chart}: ${labels.join(' ')}`));
+      assert.deepEqual(wrong, [], `${name} at ${width} pixels`);
+      await page.close();
+    }
+  }
+});
+
+test('colours show on the page, and two that are compared differ', async () => {
+  const page = await open(browser, files.eight);
+  const contrasts = await page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement('i'));
+    const light = (colour) => {
+      probe.style.color = colour;
+      const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map((part) => part / 255)
+          .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+      return 0.05 + 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return Array.from({length: 7}, (_, i) =>
+      light('var(--ground)') / light(`var(--cluster-${i})`));
+  });
+  for (const contrast of contrasts) assert.ok(contrast > 2, `${contrast}`);
+  const choose = page.locator('#behaviour figure:has-text("Where two policies part") select');
+  await choose.nth(0).selectOption('Policy 0');
+  await choose.nth(1).selectOption('Policy 7');
+  const [first, second] = await page.locator('#behaviour .beside .swatch').evaluateAll((all) =>
+    all.map((swatch) => getComputedStyle(swatch).backgroundColor));
+  assert.notEqual(first, second);
+});
+
+test('a window as narrow as can be is no reason to complain', async () => {
+  for (const name of ['diagonal', 'path', ...(files.hopper ? ['hopper'] : [])]) {
+    const page = await open(browser, files[name]);
+    for (const width of [1, 60, 1280]) {
+      await page.setViewportSize({width, height: 800});
+      await page.waitForTimeout(200);
+    }
+    assert.deepEqual(page.complaints, [], name);
+    await page.close();
+  }
 });
 
 test('labels and pictures can be taken away', async () => {
