@@ -77,7 +77,8 @@ std::string run_dataset_path(const RunRecord& record, const std::string& moved_t
                              const std::string& flag) {
   if (!moved_to.empty()) return moved_to;
   const auto path = record.dataset.at("path").get<std::string>();
-  if (!fs::exists(path))
+  std::error_code hidden;
+  if (!fs::exists(path, hidden))
     throw InvalidArgument("the run's dataset '{}' is not there; name it with {}", path, flag);
   return path;
 }

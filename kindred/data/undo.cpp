@@ -332,6 +332,12 @@ void keep_access(const fs::path& file, const fs::path& copy) {
     throw IoError("cannot set who may read '{}': {}", copy.string(), std::strerror(errno));
 }
 
+void require_writable_folder(const fs::path& file) {
+  if (::access(file.parent_path().c_str(), W_OK) != 0)
+    throw IoError("cannot change '{}': {}; its folder must be writable, for a copy beside it",
+                  file.string(), std::strerror(errno));
+}
+
 /// A copy that shares its blocks with the original where the file system can, and needs no room.
 void copy_beside(const fs::path& file, const fs::path& copy) {
   {
@@ -394,6 +400,7 @@ FolderLock::~FolderLock() {
 FileChange::FileChange(const fs::path& file, const std::function<void(const fs::path&)>& change)
     : file_(resolved(file)), copy_(file_) {
   copy_ += fmt::format(".partial-{}", ::getpid());
+  require_writable_folder(file_);
   settle_journal(file_);
   const auto earlier = fitting_journal(file_);
   try {
@@ -433,6 +440,7 @@ void undo_changes(const fs::path& file) {
   const fs::path path = resolved(file);
   const auto journal = fitting_journal(path);
   if (!journal) throw InvalidArgument("there is nothing to undo in '{}'", file.string());
+  require_writable_folder(path);
   if (journal->before.exists)
     write_atomically(path, [&](const fs::path& copy) {
       copy_beside(path, copy);

@@ -232,6 +232,13 @@ TEST_F(Undo, KeepsWhoMayReadAFileThatIsWrittenAnew) {
   expect_kept();
 }
 
+TEST_F(Undo, NamesTheFileWhereItsFolderIsNoneToWriteTo) {
+  const auto lost = folder_ / "gone" / "file";
+  const auto change = [&] { FileChange(lost, [](const fs::path&) {}); };
+  EXPECT_THAT(error_of<IoError>(change),
+              AllOf(HasSubstr("cannot change '" + lost.string() + "'"), HasSubstr("its folder")));
+}
+
 TEST_F(Undo, FollowsALinkAndKeepsItsMode) {
   fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   fs::create_symlink(file_, folder_ / "link");
