@@ -164,7 +164,8 @@ void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
 
 void emit(const Common& common, const Json& json) {
   if (!common.json) return;
-  fmt::print("{}\n", json.dump());
+  // Names of files may be no UTF-8, which JSON must be.
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
   std::fflush(stdout);
 }
 

@@ -37,8 +37,9 @@ struct ExportCommand {
     const RunFolder folder(run_folder);
     const LoadedRun fitted = load_run(folder);
     const auto policies = policies_of(folder, fitted, source);
+    std::error_code hidden;
     const bool found =
-        !data.empty() || fs::exists(fitted.record.dataset.at("path").get<std::string>());
+        !data.empty() || fs::exists(fitted.record.dataset.at("path").get<std::string>(), hidden);
     const auto observations =
         check && found
             ? check_observations(*policies, load_run_dataset(folder, fitted.record, data))

@@ -23,7 +23,9 @@ void RunRecord::write(const std::filesystem::path& path) const {
                                            {"timings", timings},
                                            {"machine", machine},
                                            {"trace", trace}};
-  write_text(path, document.dump(1) + "\n");
+  // Names of files may be no UTF-8, which JSON must be.
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  write_text(path, document.dump(1, ' ', false, replace) + "\n");
 }
 
 RunRecord RunRecord::read(const std::filesystem::path& path) {

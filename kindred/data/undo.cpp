@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -332,6 +334,30 @@ void keep_access(const fs::path& file, const fs::path& copy) {
     throw IoError("cannot set who may read '{}': {}", copy.string(), std::strerror(errno));
 }
 
+/// Removes the copies of processes that were killed; those of living ones are in use.
+void remove_leftovers(const fs::path& file) {
+  const std::string prefix = file.filename().string() + ".partial-";
+  std::vector<fs::path> leftovers;
+  std::error_code error;
+  for (fs::directory_iterator at(file.parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const auto name = at->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    pid_t process = 0;
+    const char* last = name.data() + name.size();
+    const auto number = std::from_chars(name.data() + prefix.size(), last, process);
+    const bool whole = number.ec == std::errc() && number.ptr == last && process > 0;
+    if (whole && ::kill(process, 0) != 0 && errno == ESRCH) leftovers.push_back(at->path());
+  }
+  for (const auto& leftover : leftovers) fs::remove(leftover, error);
+}
+
+void require_writable_folder(const fs::path& file) {
+  if (::access(file.parent_path().c_str(), W_OK) != 0)
+    throw IoError("cannot change '{}': {}; its folder must be writable, for a copy beside it",
+                  file.string(), std::strerror(errno));
+}
+
 /// A copy that shares its blocks with the original where the file system can, and needs no room.
 void copy_beside(const fs::path& file, const fs::path& copy) {
   {
@@ -394,6 +420,8 @@ FolderLock::~FolderLock() {
 FileChange::FileChange(const fs::path& file, const std::function<void(const fs::path&)>& change)
     : file_(resolved(file)), copy_(file_) {
   copy_ += fmt::format(".partial-{}", ::getpid());
+  require_writable_folder(file_);
+  remove_leftovers(file_);
   settle_journal(file_);
   const auto earlier = fitting_journal(file_);
   try {
@@ -433,6 +461,8 @@ void undo_changes(const fs::path& file) {
   const fs::path path = resolved(file);
   const auto journal = fitting_journal(path);
   if (!journal) throw InvalidArgument("there is nothing to undo in '{}'", file.string());
+  require_writable_folder(path);
+  remove_leftovers(path);
   if (journal->before.exists)
     write_atomically(path, [&](const fs::path& copy) {
       copy_beside(path, copy);

@@ -4,7 +4,7 @@
 // at any moment leaves the old file or the new one, whole. Beside it stays a journal,
 // `<file>.kindred-undo`: the bytes the file had where it now has others, its old size, and
 // checksums of both states. Several changes share one journal, so undoing goes back to before the
-// first.
+// first. The copy of a process that was killed goes with the next change or undo.
 #pragma once
 
 #include <cstdint>

@@ -358,9 +358,17 @@ TEST_F(Labelled, IntoTheDatasetAndOutAgain) {
                 .code,
             0);
   expect_bad_input({"label", "run", "--into", "other.hdf5"}, "is not the dataset of this run");
+  auto twin = kindred::read_trajectories(folder_ / "moved.hdf5");  // differs in one action
+  const auto taken = twin.actions.ints().span();
+  std::vector<std::int32_t> actions(taken.begin(), taken.end());
+  actions.back() = actions.back() == 0 ? 1 : 0;
+  twin.actions = kindred::Actions::discrete(std::move(actions), twin.actions.count());
+  kindred::write_trajectories(twin, folder_ / "twin.hdf5", kindred::Format::kD4rl);
+  expect_bad_input({"label", "run", "--into", "twin.hdf5"}, "is not the dataset of this run");
 }
 
 TEST_F(Labelled, SplitAndFiltered) {
+  expect_bad_input({"split", "run", "-o", std::string(300, 'k')}, "cannot make the folder");
   const auto split = run({"split", "run", "-o", "parts/", "--json"});
   ASSERT_EQ(split.code, 0) << split.err;
   std::int64_t episodes = 0;

@@ -214,6 +214,21 @@ TEST_F(Undo, AKillAtAnyMomentLeavesAWholeFile) {
   }
 }
 
+TEST_F(Undo, ACopyLeftByAKilledProcessGoesWithTheNextChange) {
+  const pid_t killed = ::fork();
+  if (killed == 0) ::_exit(0);
+  ::waitpid(killed, nullptr, 0);
+  const auto leftover = fmt::format("{}.partial-{}", file_.string(), killed);
+  for (const auto& name : {leftover, file_.string() + ".partial-1", file_.string() + ".partial-x"})
+    write_bytes(name, "half");
+  change_to("labelled");
+  EXPECT_THAT(files(), UnorderedElementsAre("file", "file.kindred-undo", "file.partial-1",
+                                            "file.partial-x"));
+  write_bytes(leftover, "half");
+  undo_changes(file_);
+  EXPECT_THAT(files(), UnorderedElementsAre("file", "file.partial-1", "file.partial-x"));
+}
+
 TEST_F(Undo, KeepsWhoMayReadAFileThatIsWrittenAnew) {
   fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write);
   const bool owned_by_another = ::chown(file_.c_str(), 65534, 65534) == 0;  // needs privileges
@@ -230,6 +245,13 @@ TEST_F(Undo, KeepsWhoMayReadAFileThatIsWrittenAnew) {
   expect_kept();
   undo_changes(file_);
   expect_kept();
+}
+
+TEST_F(Undo, NamesTheFileWhereItsFolderIsNoneToWriteTo) {
+  const auto lost = folder_ / "gone" / "file";
+  const auto change = [&] { FileChange(lost, [](const fs::path&) {}); };
+  EXPECT_THAT(error_of<IoError>(change),
+              AllOf(HasSubstr("cannot change '" + lost.string() + "'"), HasSubstr("its folder")));
 }
 
 TEST_F(Undo, FollowsALinkAndKeepsItsMode) {

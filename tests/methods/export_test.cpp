@@ -280,6 +280,8 @@ TEST_F(Export, TheFolderIsWholeOrNotThere) {
               HasSubstr("is a file"));
   EXPECT_THAT(message_of([&] { export_policies(tables(), incomplete, {}, home_ / "no/where"); }),
               HasSubstr("cannot make the folder"));
+  EXPECT_THAT(message_of([&] { export_policies(tables(), incomplete, {}, ""); }),
+              HasSubstr("has no name"));
   EXPECT_EQ(std::distance(fs::directory_iterator(home_), {}), 2) << "policies and file";
 }
 

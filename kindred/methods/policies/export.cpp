@@ -24,6 +24,7 @@ constexpr std::int64_t kMostObservations = 256;
 
 /// The folder by its plain name: not "policies/", not "."
 fs::path plain_path(const fs::path& folder) {
+  if (folder.empty()) throw InvalidArgument("the folder for the policies has no name");
   const auto path = fs::absolute(folder).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
@@ -182,7 +183,9 @@ void write_all(const PolicyCentres& policies, const ExportOrigin& origin,
     write_arrays(folder / file_name(c, "npz"), policy.arrays);
   }
   const auto described = describe(plain_policy(policies, 0), origin, policies.count());
-  write_text(folder / "policies.json", described.dump(2) + "\n");
+  // A run's path may be no UTF-8, which JSON must be.
+  write_text(folder / "policies.json",
+             described.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   if (!observations.empty()) write_check(policies, observations, folder / "check.npz");
   write_text(folder / "example.py", export_files().front().bytes);
 }

@@ -202,7 +202,7 @@ def main():
     parser.add_argument("--sample", action="store_true", help="draw actions at random in --env")
     options = parser.parse_args()
 
-    about = json.loads((HERE / "policies.json").read_text())
+    about = json.loads((HERE / "policies.json").read_text(encoding="utf-8"))
     if options.check:
         check_all(about, options.numpy)
     policy = load(about, options.policy, options.numpy)
