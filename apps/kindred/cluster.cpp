@@ -105,6 +105,7 @@ struct ClusterCommand {
     record.command = command_line(arguments);
     record.started = started;
     record.dataset = describe_dataset(data, fs::absolute(dataset.data).lexically_normal().string());
+    record.dataset["fingerprint"] = fingerprint_of(data);
     record.dataset["provenance"] = data.provenance;
     describe_clustering(clustering, record);
     record.machine = {{"device", device},

@@ -1,7 +1,9 @@
 #include "dataset.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <span>
 
 #include "kindred/core/error.h"
 #include "kindred/data/select.h"
@@ -107,8 +109,10 @@ LabelledDataset load_labelled_dataset(const std::string& run_folder, const std::
   loaded.data = read_trajectories(loaded.path, dataset.read);
   const Trajectories clustered = dataset.select(loaded.data);
   const auto& record = run.record.dataset;
+  const auto fingerprint = fingerprint_of(clustered);
   if (clustered.ids != run.episodes || clustered.steps() != record.at("steps") ||
-      clustered.observations.dim() != record.at("obs_dim"))
+      clustered.observations.dim() != record.at("obs_dim") ||
+      record.value("fingerprint", fingerprint) != fingerprint)  // older records have none
     throw InvalidArgument(
         "'{}' is not the dataset of this run: it has {} episodes of {} steps where the run had {} "
         "of {}, or others; name the right one with {}",
@@ -120,6 +124,15 @@ LabelledDataset load_labelled_dataset(const std::string& run_folder, const std::
                                              .label_names = {},
                                              .margins = std::move(run.margins)});
   return loaded;
+}
+
+std::string fingerprint_of(const Trajectories& data) {
+  const auto bytes = data.actions.is_discrete() ? std::as_bytes(data.actions.ints().span())
+                                                : std::as_bytes(data.actions.floats().span());
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (const auto byte : bytes)
+    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 1099511628211U;
+  return fmt::format("{:016x}", hash);
 }
 
 Json describe_dataset(const Trajectories& data, const std::string& path) {

@@ -69,6 +69,9 @@ std::string run_dataset_path(const RunRecord& record, const std::string& moved_t
 LabelledDataset load_labelled_dataset(const std::string& run_folder, const std::string& moved_to,
                                       const std::string& flag);
 
+/// Tells datasets of one shape apart: a number made of all actions, as text.
+std::string fingerprint_of(const Trajectories& data);
+
 /// The dataset for a record: path, format, size, dimensions, provenance.
 Json describe_dataset(const Trajectories& data, const std::string& path);
 

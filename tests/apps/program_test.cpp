@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -358,9 +359,17 @@ TEST_F(Labelled, IntoTheDatasetAndOutAgain) {
                 .code,
             0);
   expect_bad_input({"label", "run", "--into", "other.hdf5"}, "is not the dataset of this run");
+  auto twin = kindred::read_trajectories(folder_ / "moved.hdf5");  // of the same shape
+  const auto taken = twin.actions.ints().span();
+  std::vector<std::int32_t> actions(taken.begin(), taken.end());
+  std::ranges::reverse(actions);
+  twin.actions = kindred::Actions::discrete(std::move(actions), twin.actions.count());
+  kindred::write_trajectories(twin, folder_ / "twin.hdf5", kindred::Format::kD4rl);
+  expect_bad_input({"label", "run", "--into", "twin.hdf5"}, "is not the dataset of this run");
 }
 
 TEST_F(Labelled, SplitAndFiltered) {
+  expect_bad_input({"split", "run", "-o", std::string(300, 'k')}, "cannot make the folder");
   const auto split = run({"split", "run", "-o", "parts/", "--json"});
   ASSERT_EQ(split.code, 0) << split.err;
   std::int64_t episodes = 0;
