@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -358,10 +359,10 @@ TEST_F(Labelled, IntoTheDatasetAndOutAgain) {
                 .code,
             0);
   expect_bad_input({"label", "run", "--into", "other.hdf5"}, "is not the dataset of this run");
-  auto twin = kindred::read_trajectories(folder_ / "moved.hdf5");  // differs in one action
+  auto twin = kindred::read_trajectories(folder_ / "moved.hdf5");  // of the same shape
   const auto taken = twin.actions.ints().span();
   std::vector<std::int32_t> actions(taken.begin(), taken.end());
-  actions.back() = actions.back() == 0 ? 1 : 0;
+  std::ranges::reverse(actions);
   twin.actions = kindred::Actions::discrete(std::move(actions), twin.actions.count());
   kindred::write_trajectories(twin, folder_ / "twin.hdf5", kindred::Format::kD4rl);
   expect_bad_input({"label", "run", "--into", "twin.hdf5"}, "is not the dataset of this run");
