@@ -39,7 +39,7 @@ struct EnvironmentSpec {
   std::int64_t horizon = 0;               ///< Steps after which an episode is cut off.
   std::int64_t states = 0;  ///< How many different observations there are; 0: too many to number.
   std::optional<ReturnRange> reference_returns = std::nullopt;  ///< Where D4RL names them.
-  bool clips_actions = false;  ///< Continuous actions are cut to ±1, and recorded so.
+  bool clips_actions = false;        ///< Continuous actions are cut to ±1, and recorded so.
   bool binary_observations = false;  ///< Every number is 0 or 1: datasets store them as bytes.
 
   std::int64_t observation_dim() const;

@@ -21,7 +21,7 @@ async function section(name, id, file, {height = 800, scheme = 'light', prepare}
   await page.close();
 }
 
-await section('diagonal', 'overview', 'report-overview', {height: 700});
+await section('diagonal', 'overview', 'report-overview', {height: 780});
 await section('diagonal', 'map', 'report-map', {height: 840});
 await section('diagonal', 'behaviour', 'report-behaviour', {height: 920});
 await section('diagonal', 'look', 'report-look', {
