@@ -55,6 +55,7 @@ export function percent(value: Value): string {
 /// 4.4 s, 3 min 12 s, 2 h 5 min
 export function duration(seconds: Value): string {
   if (!finite(seconds)) return dash;
+  if (seconds < 0.1) return `${Number((1000 * seconds).toPrecision(2))} ms`;
   if (seconds < 60) return `${Number(seconds.toPrecision(2))} s`;
   const total = Math.round(seconds);
   if (total < 3600) return `${Math.floor(total / 60)} min ${total % 60} s`;

@@ -17,11 +17,15 @@ export function timeFigure({report: {run}}: Model): HTMLElement | null {
     .filter(([name, value]) => isSeconds(name) && Number.isFinite(value))
     .map(([name, seconds]) => ({name: names[name] ?? name.replaceAll('_', ' '), seconds}));
   if (!parts.length) return null;
+  const short = Math.max(...parts.map(({seconds}) => seconds)) < 0.1;
   return figure({
-    title: 'Time', file: 'time', caption: 'Seconds in each part of the run, all restarts together.',
-    draw: (width) => chart('Seconds in each part of the run', {
+    title: 'Time', file: 'time', caption: 'Time in each part of the run, all restarts together.',
+    draw: (width) => chart('Time in each part of the run', {
       width, height: 46 + 28 * parts.length, marginLeft: 132, marginRight: 90, marginTop: 4,
-      x: {label: 'seconds', ticks: Math.max(1, Math.round((width - 222) / 75)), zero: true},
+      x: {
+        label: short ? 'milliseconds' : 'seconds', transform: (t: number) => short ? 1000 * t : t,
+        ticks: Math.max(1, Math.round((width - 222) / 75)), zero: true,
+      },
       y: {domain: parts.map(({name}) => name), label: null, tickSize: 0, padding: 0.4},
       marks: [
         Plot.barX(parts, {x: 'seconds', y: 'name', fill: 'var(--faint)'}),
