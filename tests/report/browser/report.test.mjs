@@ -363,7 +363,22 @@ test('on paper it is light, and without controls', async () => {
   const bright = ground.match(/[\d.]+/g).slice(0, 3).every((part) => Number(part) > 230);
   assert.ok(bright || ground === 'rgba(0, 0, 0, 0)', ground);
   assert.equal(await page.locator('nav').first().isVisible(), false);
-  await page.pdf({path: join(artefacts, 'diagonal.pdf'), format: 'A4'});
+  // As a printer does: narrower at once, before anything can be drawn anew.
+  const paper = await page.evaluate(() => {
+    const main = document.querySelector('main');
+    main.style.width = '690px';
+    const box = (element) => element.getBoundingClientRect();
+    return {
+      points: Math.round(box(document.querySelector('.map-plot canvas')).width),
+      over: Math.round(box(document.querySelector('.map-overlay svg')).width),
+      cut: [...document.querySelectorAll('.panel, #map figure')]
+          .filter((element) => box(element).right > box(main).right + 1).length,
+    };
+  });
+  assert.equal(paper.points, paper.over, 'points and corners are not in step');
+  assert.equal(paper.cut, 0, 'something is cut off');
+  const print = await open(browser, files.diagonal, {colorScheme: 'dark'});
+  await print.pdf({path: join(artefacts, 'diagonal.pdf'), format: 'A4'});
 });
 
 test('runs stand side by side', async () => {
