@@ -23,7 +23,7 @@ help: ## List these targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 .PHONY: demo
-demo: build ## Generate the Diagonal dataset, cluster it and print the scores
+demo: build ## Generate the Diagonal dataset, cluster it, print the scores and write a report
 	@scripts/demo
 
 .PHONY: build
