@@ -1,0 +1,107 @@
+// Experts listed, trained and made datasets of.
+#include "kindred/data/formats.h"
+#include "program.h"
+
+namespace kindred::program {
+namespace {
+
+TEST_F(Program, ExpertsAreListed) {
+  const auto outcome = run({"experts", "list", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto last = outcome.last();
+  std::vector<std::string> names;
+  for (const auto& expert : last["experts"]) {
+    EXPECT_FALSE(expert["summary"].get<std::string>().empty());
+    if (expert["environment"] == "diagonal") names.push_back(expert["expert"]);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("right-first", "down-first", "balanced", "zigzag-1",
+                                            "zigzag-2"));
+}
+
+class TrainedExperts : public Program {
+ protected:
+  /// A training of a moment.
+  std::vector<std::string> training(const std::string& folder) const {
+    return {"experts",
+            "train",
+            "path-following",
+            "--steps",
+            "20000",
+            "--lanes",
+            "8",
+            "--lane-steps",
+            "100",
+            "--epochs",
+            "2",
+            "--minibatch",
+            "400",
+            "--hidden",
+            "16",
+            "--seed",
+            "5",
+            "--checkpoint",
+            "5",
+            "--threads",
+            "1",
+            "-o",
+            folder,
+            "--json"};
+  }
+};
+
+TEST_F(TrainedExperts, MakeDatasets) {
+  const auto trained = run(training("mine"));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  ASSERT_EQ(trained.last()["trained"].size(), 3U);
+  EXPECT_EQ(trained.last()["trained"][1]["expert"], "up-first");
+  for (const char* expert : {"free", "up-first", "right-first"}) {
+    const auto record = json::parse(
+        kindred::read_text(folder_ / "mine" / (std::string("path-following-") + expert + ".json")));
+    EXPECT_EQ(record["expert"], expert);
+    EXPECT_EQ(record["environment_options"]["reward"], expert);
+    EXPECT_EQ(record["trained_steps"], 20'000);
+    EXPECT_THAT(record["command"].get<std::string>(), HasSubstr("--seed 5"));
+  }
+
+  const auto generated = run({"generate", "path-following", "--weights", "mine", "--per-expert",
+                              "20", "-o", "f.h5", "--json"});
+  ASSERT_EQ(generated.code, 0) << generated.err;
+  EXPECT_EQ(generated.last()["episodes"], 60);
+  EXPECT_THAT(kindred::read_trajectories(folder_ / "f.h5").label_names,
+              ::testing::ElementsAre("free", "up-first", "right-first"));
+
+  const auto chosen = run({"generate", "path-following-right-first-free", "--weights", "mine",
+                           "--steps", "1001", "-o", "g.h5", "--json"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_EQ(chosen.last()["steps"], 1001);
+  EXPECT_THAT(kindred::read_trajectories(folder_ / "g.h5").label_names,
+              ::testing::ElementsAre("right-first", "free"));
+
+  // The same command makes the same files, another seed others; no checkpoint is left behind.
+  const auto policy = kindred::read_text(folder_ / "mine/path-following-free.policy");
+  ASSERT_EQ(run(training("mine")).code, 0);
+  EXPECT_EQ(kindred::read_text(folder_ / "mine/path-following-free.policy"), policy);
+  auto changed = training("mine");
+  changed[16] = "6";
+  ASSERT_EQ(run(changed).code, 0);
+  EXPECT_NE(kindred::read_text(folder_ / "mine/path-following-free.policy"), policy);
+  EXPECT_FALSE(fs::exists(folder_ / "mine/path-following-free.h5"));
+}
+
+TEST_F(TrainedExperts, BadInputIsOneSentenceAndCodeTwo) {
+  expect_bad_input({"experts", "train", "diagonal", "-o", "x"}, "follow rules");
+  expect_bad_input({"experts", "train", "extra", "--expert", "best", "-o", "x"},
+                   "there are plus, minus, zero");
+  expect_bad_input({"generate", "path-following", "--weights", "nowhere", "-o", "x.h5"},
+                   "folder 'nowhere' has no 'path-following-free.policy'");
+  expect_bad_input({"generate", "diagonal", "--experts", "balanced,fast", "-o", "x.h5"},
+                   "there is no expert 'fast'");
+  expect_bad_input({"generate", "hopper-medium", "--experts", "expert", "-o", "x.h5"},
+                   "names its experts already");
+  expect_bad_input({"generate", "--weights", "extra", "path-following", "-o", "x.h5"},
+                   "name the environment first");
+  EXPECT_FALSE(fs::exists(folder_ / "x.h5"));
+}
+
+}  // namespace
+}  // namespace kindred::program
