@@ -9,7 +9,7 @@
 #include "kindred/core/files.h"
 #include "kindred/core/parallel.h"
 #include "kindred/data/csv.h"
-#include "kindred/methods/run_folder.h"
+#include "kindred/runs/run_folder.h"
 
 namespace kindred::app {
 namespace {

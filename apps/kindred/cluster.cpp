@@ -15,8 +15,8 @@
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
 #include "kindred/methods/method.h"
-#include "kindred/methods/run_folder.h"
 #include "kindred/nn/device.h"
+#include "kindred/runs/run_folder.h"
 #include "progress_bar.h"
 
 namespace kindred::app {

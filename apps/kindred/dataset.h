@@ -12,8 +12,8 @@
 #include "kindred/data/formats.h"
 #include "kindred/data/label_writer.h"
 #include "kindred/data/trajectories.h"
-#include "kindred/methods/run_folder.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/runs/run_folder.h"
 
 namespace kindred::app {
 

@@ -1,5 +1,5 @@
 // kindred evaluate: what the policies behind a run's clusters can do.
-#include "kindred/experiments/evaluate.h"
+#include "kindred/findings/evaluate.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "kindred/core/parallel.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/envs/registry.h"
-#include "kindred/methods/run_folder.h"
+#include "kindred/runs/run_folder.h"
 #include "progress_bar.h"
 
 namespace kindred::app {

@@ -1,5 +1,5 @@
 // kindred export: the policies behind a run's clusters, as files for Python.
-#include "kindred/methods/policies/export.h"
+#include "kindred/runs/export.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "dataset.h"
 #include "kindred/data/label_writer.h"
-#include "kindred/methods/run_folder.h"
+#include "kindred/runs/run_folder.h"
 
 namespace kindred::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/data/truth.h"
-#include "kindred/methods/run_folder.h"
+#include "kindred/runs/run_folder.h"
 
 namespace kindred::app {
 namespace {

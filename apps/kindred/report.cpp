@@ -11,8 +11,8 @@
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/core/stopwatch.h"
-#include "kindred/experiments/findings.h"
-#include "kindred/methods/run_folder.h"
+#include "kindred/findings/findings.h"
+#include "kindred/runs/run_folder.h"
 
 namespace kindred::app {
 namespace {

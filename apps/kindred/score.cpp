@@ -6,7 +6,7 @@
 #include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/data/truth.h"
-#include "kindred/methods/run_folder.h"
+#include "kindred/runs/run_folder.h"
 
 namespace kindred::app {
 namespace {

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "kindred/core/error.h"
+#include "kindred/latent/encoder.h"
 #include "kindred/methods/caae/caae.h"
 #include "kindred/methods/dec/dec.h"
-#include "kindred/methods/latent/encoder.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
-#include "kindred/methods/policies/centres.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "kindred/methods/sorl/sorl.h"
 #include "kindred/methods/vae_kmeans/vae_kmeans.h"
 #include "kindred/methods/vq_vae/vq_vae.h"
+#include "kindred/policies/centres.h"
 
 namespace kindred {
 namespace {

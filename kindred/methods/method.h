@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/options.h"
 #include "kindred/core/progress.h"
-#include "kindred/methods/clustering.h"
 
 namespace kindred {
 

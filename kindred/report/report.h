@@ -1,4 +1,4 @@
-// One self-contained page that shows a record: kindred/experiments/findings.h makes records, the
+// One self-contained page that shows a record: kindred/findings/findings.h makes records, the
 // page in report-ui/ draws them.
 #pragma once
 

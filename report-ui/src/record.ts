@@ -1,4 +1,4 @@
-// The record the page shows: what kindred/experiments/findings.cpp writes, and nothing else.
+// The record the page shows: what kindred/findings/findings.cpp writes, and nothing else.
 // Clusters are numbered 0 to k-1, episodes 0 to n-1; cells of a grid are row * size + column.
 
 /// Numbers as base64 of little-endian values; see column.ts.

@@ -10,7 +10,7 @@
 #include "kindred/methods/vae_kmeans/vae_kmeans.h"
 #include "kindred/methods/vq_vae/vq_vae.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "synthetic.h"
+#include "tests/clustering/synthetic.h"
 
 namespace kindred {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/methods/method.h"
-#include "synthetic.h"
+#include "tests/clustering/synthetic.h"
 
 namespace kindred {
 namespace {

@@ -9,7 +9,7 @@
 #include "kindred/methods/pg_kmeans/fingerprint.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "synthetic.h"
+#include "tests/clustering/synthetic.h"
 
 namespace kindred::pg_kmeans {
 namespace {

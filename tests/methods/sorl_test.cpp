@@ -10,10 +10,11 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/methods/policies/centres.h"
 #include "kindred/methods/sorl/mixture.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "synthetic.h"
+#include "kindred/policies/architecture.h"
+#include "kindred/policies/centres.h"
+#include "tests/clustering/synthetic.h"
 
 namespace kindred::sorl {
 namespace {
@@ -102,7 +103,7 @@ TEST(Sorl, ScoresAreWhatTheStepsSay) {
 /// shares. Returns log-likelihoods [episodes, 2].
 Matrix trained_by_hand(const Trajectories& data, const Options& options, int rounds) {
   const auto inputs =
-      PolicyInputs::from(data.observations, options.standardize == Standardize::kOn);
+      NetworkInputs::from(data.observations, options.standardize == Standardize::kOn);
   const auto shape = architecture_for(data, inputs, options.hidden, options.hidden_layers);
   std::vector<std::int64_t> steps(static_cast<std::size_t>(data.steps()));
   std::iota(steps.begin(), steps.end(), 0);

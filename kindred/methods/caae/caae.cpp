@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kindred/methods/latent/codebook.h"
-#include "kindred/methods/latent/fit.h"
+#include "kindred/latent/codebook.h"
+#include "kindred/latent/fit.h"
 #include "kindred/nn/latent_losses.h"
 
 namespace kindred::caae {

@@ -2,8 +2,8 @@
 // is drawn to the nearest of m learned centroids. A trajectory's cluster is its nearest centroid.
 #pragma once
 
-#include "kindred/methods/clustering.h"
-#include "kindred/methods/latent/options.h"
+#include "kindred/clustering/clustering.h"
+#include "kindred/latent/options.h"
 
 namespace kindred::caae {
 

@@ -2,8 +2,8 @@
 // which soft assignments are drawn towards a sharpened version of themselves.
 #pragma once
 
-#include "kindred/methods/clustering.h"
-#include "kindred/methods/latent/options.h"
+#include "kindred/clustering/clustering.h"
+#include "kindred/latent/options.h"
 
 namespace kindred::dec {
 

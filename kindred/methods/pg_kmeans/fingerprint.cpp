@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include "kindred/methods/policies/policy_inputs.h"
+#include "kindred/clustering/network_inputs.h"
 #include "kindred/nn/kmeans.h"
 
 namespace kindred::pg_kmeans {
@@ -27,7 +27,7 @@ struct NormalEquations {
 
 Matrix policy_fingerprints(const Trajectories& data) {
   const c10::NoGradGuard no_grad;
-  const auto inputs = PolicyInputs::from(data.observations, true);
+  const auto inputs = NetworkInputs::from(data.observations, true);
   std::vector<NormalEquations> episodes;
   NormalEquations all;
   for (std::int64_t i = 0; i < data.episodes(); ++i) {

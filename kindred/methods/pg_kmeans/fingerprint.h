@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/random.h"
 #include "kindred/data/trajectories.h"
-#include "kindred/methods/clustering.h"
 
 namespace kindred::pg_kmeans {
 

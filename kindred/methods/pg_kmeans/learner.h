@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "kindred/methods/clustering.h"
+#include "kindred/clustering/clustering.h"
 #include "kindred/methods/pg_kmeans/options.h"
-#include "kindred/methods/policies/step_counts.h"
+#include "kindred/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
 

@@ -9,11 +9,12 @@
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
-#include "kindred/methods/policies/centres.h"
-#include "kindred/methods/policies/scoring.h"
-#include "kindred/methods/policies/step_counts.h"
-#include "kindred/methods/policies/step_trainer.h"
 #include "kindred/nn/cpu_policy.h"
+#include "kindred/policies/architecture.h"
+#include "kindred/policies/centres.h"
+#include "kindred/policies/scoring.h"
+#include "kindred/policies/step_counts.h"
+#include "kindred/policies/step_trainer.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -24,7 +25,7 @@ class NetworkLearner final : public Learner {
       : data_(data),
         options_(options),
         run_(run),
-        inputs_(PolicyInputs::from(data.observations, options.standardize == Standardize::kOn)),
+        inputs_(NetworkInputs::from(data.observations, options.standardize == Standardize::kOn)),
         policies_(architecture_for(data, inputs_, options.hidden, options.hidden_layers),
                   options.restarts * options.k),
         adam_{.learning_rate = options.learning_rate,
@@ -113,7 +114,7 @@ class NetworkLearner final : public Learner {
   Options options_;
   RunContext run_;
   std::mutex reporting_;
-  PolicyInputs inputs_;
+  NetworkInputs inputs_;
   PolicyStack policies_;  // [restarts × k]
   AdamOptions adam_;
   std::optional<StepCodes> codes_;

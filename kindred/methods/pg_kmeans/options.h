@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "kindred/clustering/network_inputs.h"
 #include "kindred/core/options.h"
-#include "kindred/methods/policies/merge.h"
-#include "kindred/methods/policies/policy_inputs.h"
+#include "kindred/policies/merge.h"
 
 namespace kindred::pg_kmeans {
 

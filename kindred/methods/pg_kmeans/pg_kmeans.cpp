@@ -9,7 +9,7 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 #include "kindred/methods/pg_kmeans/state.h"
-#include "kindred/methods/policies/merge.h"
+#include "kindred/policies/merge.h"
 
 namespace kindred::pg_kmeans {
 namespace {

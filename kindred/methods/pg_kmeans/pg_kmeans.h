@@ -4,9 +4,9 @@
 // Maximises J(W, θ) = Σ_i Σ_t log π_{label(i)}(a_it | s_it).
 #pragma once
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/progress.h"
 #include "kindred/data/trajectories.h"
-#include "kindred/methods/clustering.h"
 #include "kindred/methods/pg_kmeans/options.h"
 
 namespace kindred::pg_kmeans {

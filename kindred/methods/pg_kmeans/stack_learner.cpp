@@ -10,9 +10,10 @@
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
-#include "kindred/methods/policies/centres.h"
-#include "kindred/methods/policies/step_counts.h"
 #include "kindred/nn/stacked_adam.h"
+#include "kindred/policies/architecture.h"
+#include "kindred/policies/centres.h"
+#include "kindred/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -29,7 +30,7 @@ class StackLearner final : public Learner {
       : data_(data),
         options_(options),
         device_(run.device),
-        inputs_(PolicyInputs::from(data.observations, options.standardize == Standardize::kOn)),
+        inputs_(NetworkInputs::from(data.observations, options.standardize == Standardize::kOn)),
         policies_(architecture_for(data, inputs_, options.hidden, options.hidden_layers),
                   options.restarts * options.k) {
     for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
@@ -188,7 +189,7 @@ class StackLearner final : public Learner {
   const Trajectories& data_;
   Options options_;
   at::Device device_;
-  PolicyInputs inputs_;
+  NetworkInputs inputs_;
   PolicyStack policies_;  // [restarts × k]
   std::optional<StepCodes> codes_;
   at::Tensor seen_;         // [distinct or steps, inputs]

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "kindred/clustering/saved_state.h"
 #include "kindred/core/random.h"
 #include "kindred/methods/pg_kmeans/fingerprint.h"
-#include "kindred/methods/saved_state.h"
 
 namespace kindred::pg_kmeans {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "kindred/methods/clustering.h"
+#include "kindred/clustering/clustering.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 #include "kindred/methods/pg_kmeans/options.h"
 

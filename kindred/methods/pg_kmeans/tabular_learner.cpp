@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "kindred/methods/pg_kmeans/learners.h"
-#include "kindred/methods/policies/centres.h"
-#include "kindred/methods/policies/step_counts.h"
+#include "kindred/policies/centres.h"
+#include "kindred/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/options.h"
 #include "kindred/core/progress.h"
-#include "kindred/methods/clustering.h"
 
 namespace kindred::return_kmeans {
 

@@ -16,7 +16,7 @@ std::int64_t parts(std::int64_t n, std::int64_t most) {
 
 }  // namespace
 
-Minibatches::Minibatches(const Trajectories& data, const PolicyInputs& inputs,
+Minibatches::Minibatches(const Trajectories& data, const NetworkInputs& inputs,
                          const Options& options)
     : data_(data),
       inputs_(inputs),

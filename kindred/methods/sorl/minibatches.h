@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kindred/methods/policies/policy_inputs.h"
+#include "kindred/clustering/network_inputs.h"
 #include "kindred/methods/sorl/options.h"
 
 namespace kindred::sorl {
@@ -27,7 +27,7 @@ struct Minibatch {
 class Minibatches {
  public:
   /// All must outlive this.
-  Minibatches(const Trajectories& data, const PolicyInputs& inputs, const Options& options);
+  Minibatches(const Trajectories& data, const NetworkInputs& inputs, const Options& options);
 
   /// Every trajectory is in one minibatch, in an order drawn from the seed and the round.
   std::int64_t count() const;
@@ -44,7 +44,7 @@ class Minibatches {
   void fill_distinct_rows(std::span<const Step> steps, Slice& slice);
 
   const Trajectories& data_;
-  const PolicyInputs& inputs_;
+  const NetworkInputs& inputs_;
   const Options& options_;
   std::int64_t round_ = 0;
   std::vector<std::int64_t> order_;   // of the episodes

@@ -9,8 +9,9 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
-#include "kindred/methods/policies/centres.h"
-#include "kindred/methods/policies/scoring.h"
+#include "kindred/policies/architecture.h"
+#include "kindred/policies/centres.h"
+#include "kindred/policies/scoring.h"
 
 namespace kindred::sorl {
 namespace {
@@ -43,7 +44,7 @@ Mixture::Mixture(const Trajectories& data, const Options& options, const RunCont
     : data_(data),
       options_(options),
       run_(run),
-      inputs_(PolicyInputs::from(data.observations, options.standardize == Standardize::kOn)),
+      inputs_(NetworkInputs::from(data.observations, options.standardize == Standardize::kOn)),
       architecture_(architecture_for(data, inputs_, options.hidden, options.hidden_layers)),
       minibatches_(data, inputs_, options_),
       kept_(architecture_, options.restarts * options.k) {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/progress.h"
-#include "kindred/methods/clustering.h"
 #include "kindred/methods/sorl/minibatches.h"
 #include "kindred/methods/sorl/options.h"
 #include "kindred/nn/cpu_policy.h"
@@ -51,7 +51,7 @@ class Mixture {
   const Trajectories& data_;
   Options options_;
   RunContext run_;
-  PolicyInputs inputs_;
+  NetworkInputs inputs_;
   PolicyArchitecture architecture_;
   Minibatches minibatches_;
   std::vector<std::unique_ptr<CpuPolicy>> policies_;  // [restarts × k]

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "kindred/clustering/network_inputs.h"
 #include "kindred/core/options.h"
-#include "kindred/methods/policies/merge.h"
-#include "kindred/methods/policies/over_steps.h"
-#include "kindred/methods/policies/policy_inputs.h"
+#include "kindred/policies/merge.h"
+#include "kindred/policies/over_steps.h"
 
 namespace kindred::sorl {
 

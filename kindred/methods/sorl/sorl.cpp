@@ -8,9 +8,9 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
-#include "kindred/methods/policies/merge.h"
 #include "kindred/methods/sorl/mixture.h"
 #include "kindred/methods/sorl/state.h"
+#include "kindred/policies/merge.h"
 
 namespace kindred::sorl {
 namespace {

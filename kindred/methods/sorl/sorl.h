@@ -6,9 +6,9 @@
 // best restart wins.
 #pragma once
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/progress.h"
 #include "kindred/data/trajectories.h"
-#include "kindred/methods/clustering.h"
 #include "kindred/methods/sorl/options.h"
 
 namespace kindred::sorl {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kindred/methods/saved_state.h"
+#include "kindred/clustering/saved_state.h"
 
 namespace kindred::sorl {
 namespace {

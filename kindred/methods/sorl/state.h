@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "kindred/methods/clustering.h"
+#include "kindred/clustering/clustering.h"
 #include "kindred/methods/sorl/mixture.h"
 #include "kindred/methods/sorl/options.h"
 

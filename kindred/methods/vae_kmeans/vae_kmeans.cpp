@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include "kindred/methods/latent/encoder.h"
-#include "kindred/methods/latent/fit.h"
+#include "kindred/latent/encoder.h"
+#include "kindred/latent/fit.h"
 #include "kindred/nn/kmeans.h"
 #include "kindred/nn/latent_losses.h"
 

@@ -1,8 +1,8 @@
 // A variational autoencoder, then k-means on the means of its latent distributions.
 #pragma once
 
-#include "kindred/methods/clustering.h"
-#include "kindred/methods/latent/options.h"
+#include "kindred/clustering/clustering.h"
+#include "kindred/latent/options.h"
 
 namespace kindred::vae_kmeans {
 

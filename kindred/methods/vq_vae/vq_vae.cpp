@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include "kindred/methods/latent/codebook.h"
-#include "kindred/methods/latent/fit.h"
+#include "kindred/latent/codebook.h"
+#include "kindred/latent/fit.h"
 #include "kindred/nn/latent_losses.h"
 
 namespace kindred::vq_vae {

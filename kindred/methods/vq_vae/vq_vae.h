@@ -2,8 +2,8 @@
 // through to the encoder. A trajectory's cluster is its code.
 #pragma once
 
-#include "kindred/methods/clustering.h"
-#include "kindred/methods/latent/options.h"
+#include "kindred/clustering/clustering.h"
+#include "kindred/latent/options.h"
 
 namespace kindred::vq_vae {
 

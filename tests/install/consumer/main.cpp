@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <vector>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/random.h"
 #include "kindred/core/version.h"
 #include "kindred/data/array_file.h"
 #include "kindred/data/trajectories.h"
-#include "kindred/methods/clustering.h"
 #include "kindred/metrics/clustering_scores.h"
 
 int main() {

@@ -1,0 +1,114 @@
+#include "kindred/clustering/clustering.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kindred/core/error.h"
+#include "kindred/metrics/clustering_scores.h"
+
+namespace kindred {
+namespace {
+
+constexpr double kSameLabels = 0.9;  // NMI from which two labellings are called the same
+
+}  // namespace
+
+std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data) {
+  if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
+  if (k > data.episodes())
+    throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k", k,
+                          data.episodes());
+  if (merge_to > k)
+    throw InvalidArgument("merge-to is {} but k is {}; merging can only lower the number", merge_to,
+                          k);
+  return merge_to == 0 ? k : merge_to;
+}
+
+void adopt_best(std::vector<RestartSummary> restarts, Clustering& result) {
+  const auto best = std::ranges::max_element(restarts, {}, &RestartSummary::objective);
+  result.best_restart = best - restarts.begin();
+  result.labels = best->labels;
+  result.objective = best->objective;
+  result.iterations = best->iterations;
+  result.converged = best->converged;
+  result.restarts = std::move(restarts);
+}
+
+std::vector<std::int32_t> best_columns(const Matrix& scores) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(scores.rows));
+  for (std::int64_t i = 0; i < scores.rows; ++i) {
+    const auto row = scores.row(i);
+    labels[static_cast<std::size_t>(i)] =
+        static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
+  }
+  return labels;
+}
+
+std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels) {
+  auto used = labels;
+  std::ranges::sort(used);
+  used.erase(std::ranges::unique(used).begin(), used.end());
+  for (auto& label : labels)
+    label = static_cast<std::int32_t>(std::ranges::lower_bound(used, label) - used.begin());
+  return labels;
+}
+
+std::vector<double> margins(const Matrix& scores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<double> result(static_cast<std::size_t>(scores.rows), kInfinity);
+  for (std::int64_t i = 0; i < scores.rows; ++i) {
+    double best = -kInfinity;
+    double second = -kInfinity;
+    for (const double score : scores.row(i)) {
+      if (score > best)
+        std::swap(best, second), best = score;
+      else
+        second = std::max(second, score);
+    }
+    if (scores.columns > 1)
+      result[static_cast<std::size_t>(i)] = best == second ? 0 : best - second;
+  }
+  return result;
+}
+
+Agreement restart_agreement(const Clustering& clustering, double tolerance) {
+  const auto& restarts = clustering.restarts;
+  if (restarts.size() < 2) return {.verdict = "single", .good = 1, .same = 1};
+  // Near means near on the way from where the restarts began to the best: deterministic policies
+  // have objectives close to 0, where a share of the objective itself means nothing.
+  double begin = clustering.objective - std::abs(clustering.objective);
+  for (const auto& entry : clustering.trace) begin = std::min(begin, entry.objective);
+  if (!std::isfinite(begin)) begin = clustering.objective;
+  const auto& best = restarts.at(static_cast<std::size_t>(clustering.best_restart));
+
+  std::vector<const RestartSummary*> good, same;
+  for (const auto& restart : restarts) {
+    if (restart.objective >= clustering.objective - tolerance * (clustering.objective - begin))
+      good.push_back(&restart);
+    if (normalized_mutual_information(restart.labels, best.labels) >= kSameLabels)
+      same.push_back(&restart);
+  }
+  Agreement result;
+  result.good = static_cast<std::int64_t>(good.size());
+  result.same = static_cast<std::int64_t>(same.size());
+
+  double sum = 0.0;
+  std::int64_t pairs = 0;
+  const auto& compared = good.size() > 1 ? good : same;
+  for (std::size_t i = 0; i < compared.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j, ++pairs) {
+      const double nmi = normalized_mutual_information(compared[i]->labels, compared[j]->labels);
+      sum += nmi;
+      result.least_nmi = std::min(result.least_nmi, nmi);
+    }
+  if (pairs > 0) result.mean_nmi = sum / static_cast<double>(pairs);
+
+  if (good.size() > 1)
+    result.verdict = result.least_nmi >= kSameLabels ? "unique" : "several";
+  else
+    result.verdict = 2 * same.size() > restarts.size() ? "unique" : "unstable";
+  return result;
+}
+
+}  // namespace kindred

@@ -1,0 +1,106 @@
+#include "kindred/clustering/network_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kindred {
+namespace {
+
+/// Sums over every step, in double.
+struct Moments {
+  std::vector<double> sum, squares;
+  std::vector<bool> nonzero;
+};
+
+/// Adds `rows` [n, dim], each as often as `times` says (once when empty).
+void add_rows(std::span<const float> rows, std::span<const double> times, Moments& to) {
+  const auto dim = to.sum.size();
+  for (std::size_t r = 0; r < rows.size() / dim; ++r) {
+    const double n = times.empty() ? 1.0 : times[r];
+    if (n == 0.0) continue;
+    for (std::size_t d = 0; d < dim; ++d) {
+      const double x = rows[r * dim + d];
+      to.sum[d] += n * x;
+      to.squares[d] += n * x * x;
+      if (x != 0.0) to.nonzero[d] = true;
+    }
+  }
+}
+
+Moments moments(const Observations& observations) {
+  const auto dim = static_cast<std::size_t>(observations.dim());
+  Moments result{std::vector<double>(dim), std::vector<double>(dim), std::vector<bool>(dim)};
+  if (observations.is_interned()) {
+    std::vector<double> times(static_cast<std::size_t>(observations.distinct()), 0.0);
+    for (const auto row : observations.index().span()) times[static_cast<std::size_t>(row)] += 1.0;
+    add_rows(observations.table().span(), times, result);
+    return result;
+  }
+  constexpr std::int64_t kBlock = 4096;
+  std::vector<float> rows(static_cast<std::size_t>(kBlock) * dim);
+  for (std::int64_t begin = 0; begin < observations.steps(); begin += kBlock) {
+    const auto end = std::min(begin + kBlock, observations.steps());
+    observations.copy(begin, end, rows.data());
+    add_rows(std::span(rows).first(static_cast<std::size_t>(end - begin) * dim), {}, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+Standardize resolve_standardize(Standardize requested, const Observations& observations) {
+  if (requested != Standardize::kAuto) return requested;
+  return observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+}
+
+NetworkInputs NetworkInputs::from(const Observations& observations, bool standardize) {
+  const auto [sum, squares, nonzero] = moments(observations);
+  const double n = static_cast<double>(observations.steps());
+  NetworkInputs inputs;
+  inputs.obs_dim = observations.dim();
+  for (std::size_t d = 0; d < sum.size(); ++d) {
+    const double mean = sum[d] / n;
+    const double deviation = std::sqrt(std::max(0.0, squares[d] / n - mean * mean));
+    const bool varies = deviation > 1e-6 * (1.0 + std::abs(mean));
+    if (!(standardize ? varies : nonzero[d])) continue;
+    inputs.columns.push_back(static_cast<std::int64_t>(d));
+    inputs.mean.push_back(standardize ? static_cast<float>(mean) : 0.0F);
+    inputs.scale.push_back(standardize ? static_cast<float>(1.0 / deviation) : 1.0F);
+  }
+  if (inputs.columns.empty()) {  // a policy that sees nothing is still a policy
+    inputs.columns = {0};
+    inputs.mean = {0.0F};
+    inputs.scale = {0.0F};
+  }
+  return inputs;
+}
+
+void NetworkInputs::apply(std::span<const float> rows, std::span<float> out) const {
+  float* to = out.data();
+  for (const float* row = rows.data(); row < rows.data() + rows.size(); row += obs_dim)
+    for (std::size_t i = 0; i < columns.size(); ++i) *to++ = (row[columns[i]] - mean[i]) * scale[i];
+}
+
+void NetworkInputs::gather(const Observations& observations, std::span<const std::int64_t> steps,
+                           std::span<float> out) const {
+  std::vector<float> row(static_cast<std::size_t>(obs_dim));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    observations.copy(steps[i], steps[i] + 1, row.data());
+    apply(row, out.subspan(i * columns.size(), columns.size()));
+  }
+}
+
+void NetworkInputs::save(ArrayFileWriter& file) const {
+  file.write<std::int64_t>("inputs/obs_dim", std::vector<std::int64_t>{obs_dim});
+  file.write<std::int64_t>("inputs/columns", columns);
+  file.write<float>("inputs/mean", mean);
+  file.write<float>("inputs/scale", scale);
+}
+
+NetworkInputs NetworkInputs::load(const ArrayFileReader& file) {
+  return {file.read<std::int64_t>("inputs/obs_dim").values.at(0),
+          file.read<std::int64_t>("inputs/columns").values, file.read<float>("inputs/mean").values,
+          file.read<float>("inputs/scale").values};
+}
+
+}  // namespace kindred

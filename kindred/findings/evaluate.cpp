@@ -1,0 +1,352 @@
+#include "kindred/findings/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/core/parallel.h"
+#include "kindred/experts/rollout.h"
+#include "kindred/findings/centre_policy.h"
+#include "kindred/nn/policy_stack.h"
+#include "kindred/policies/architecture.h"
+
+namespace kindred {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
+constexpr std::int64_t kHidden = 128;  // as PG-Kmeans' policies are by default
+constexpr std::int64_t kHiddenLayers = 2;
+
+/// 0, 1, …, n - 1
+std::vector<std::int64_t> numbers_below(std::int64_t n) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+void require_same_data(const LoadedRun& run, const Trajectories& data) {
+  if (run.episodes != data.ids || run.record.dataset.value("steps", data.steps()) != data.steps())
+    throw InvalidArgument(
+        "the run was made from other episodes than the {} of this dataset; name its own with "
+        "--data",
+        data.episodes());
+  if (const auto* own = dynamic_cast<const PolicyCentres*>(run.centres.get()))
+    require_same_dimensions(data, own->obs_dim(), own->discrete(), own->actions());
+}
+
+void require_returns(std::span<const double> returns, const EvaluateOptions& options) {
+  if (options.best == 0.0 && options.labelled == 0) return;
+  if (returns.empty() || std::ranges::min(returns) == std::ranges::max(returns))
+    throw InvalidArgument(
+        "{}, so there are no best ones to clone or to pick a cluster by; use --best 0 --labelled 0",
+        returns.empty() ? std::string("the episodes have no rewards")
+                        : fmt::format("every episode returns {:g}", returns[0]));
+}
+
+EpisodeGroups episodes_by_cluster(const LoadedRun& run) {
+  EpisodeGroups groups(static_cast<std::size_t>(run.centres->count()));
+  for (std::size_t i = 0; i < run.labels.size(); ++i) {
+    const auto label = run.labels[i];
+    if (label < 0 || label >= run.centres->count())
+      throw DataFormatError("the run has {} clusters but episode {} is labelled {}",
+                            run.centres->count(), run.episodes[i], label);
+    groups[static_cast<std::size_t>(label)].push_back(static_cast<std::int64_t>(i));
+  }
+  return groups;
+}
+
+/// What the networks of one evaluation look like and see: as the run's own, where it has some.
+struct NetworkShape {
+  NetworkInputs inputs;
+  PolicyArchitecture architecture;
+
+  NetworkShape(const Centres& centres, const Trajectories& data) {
+    if (const auto* networks = dynamic_cast<const NetworkCentres*>(&centres)) {
+      inputs = networks->inputs();
+      architecture = networks->policies().architecture();
+      return;
+    }
+    const bool scaled =
+        resolve_standardize(Standardize::kAuto, data.observations) == Standardize::kOn;
+    inputs = NetworkInputs::from(data.observations, scaled);
+    architecture = architecture_for(data, inputs, kHidden, kHiddenLayers);
+  }
+};
+
+/// Policies about to act, each with the episodes it stands for.
+struct Contenders {
+  std::vector<std::string> names;
+  EpisodeGroups groups;
+  std::vector<CloningSummary> training;
+  std::shared_ptr<const PolicyCentres> policies;
+};
+
+/// What cloning has in common, whoever is cloned.
+class Cloner {
+ public:
+  Cloner(const Centres& centres, const Trajectories& data, const EvaluateOptions& options,
+         const RunContext& context)
+      : data_(data), shape_(centres, data), seed_(options.seed), context_(context) {}
+
+  /// Trains `start` on the contenders' groups for at most `rounds`.
+  void train(PolicyStack start, std::int64_t rounds, const std::string& stage,
+             Contenders& contenders) const {
+    CloningOptions options;
+    options.max_rounds = rounds;
+    options.seed = seed_;
+    options.stage = stage;
+    contenders.training =
+        clone_policies(data_, shape_.inputs, contenders.groups, options, start, context_);
+    contenders.policies =
+        std::make_shared<NetworkCentres>(shape_.inputs, std::move(start), kNoFloor);
+  }
+
+  /// The same from new policies; the stage names their random streams too.
+  void train_new(std::int64_t rounds, const std::string& stage, Contenders& contenders) const {
+    PolicyStack start(shape_.architecture, static_cast<std::int64_t>(contenders.groups.size()));
+    for (std::int64_t i = 0; i < start.size(); ++i)
+      start.initialise(
+          i, Random(static_cast<std::uint64_t>(seed_), stage, static_cast<std::uint64_t>(i)));
+    train(std::move(start), rounds, stage, contenders);
+  }
+
+ private:
+  const Trajectories& data_;
+  NetworkShape shape_;
+  std::int64_t seed_;
+  const RunContext& context_;
+};
+
+/// The policy of each cluster; `origin` says where they come from.
+Contenders cluster_policies(const LoadedRun& run, const Cloner& cloner,
+                            const EvaluateOptions& options, std::string& origin) {
+  Contenders result;
+  result.groups = episodes_by_cluster(run);
+  for (std::size_t c = 0; c < result.groups.size(); ++c)
+    result.names.push_back(fmt::format("cluster {}", c));
+  const auto own = std::dynamic_pointer_cast<const PolicyCentres>(run.centres);
+  const auto* networks = dynamic_cast<const NetworkCentres*>(own.get());
+  if (!own) {
+    origin =
+        fmt::format("cloned from the clusters, as {} has no centre policies", run.record.method);
+    cloner.train_new(options.rounds, "cloning the clusters", result);
+  } else if (networks && options.continue_rounds > 0) {
+    origin = "the run's own centres, trained on with their own clusters";
+    cloner.train(networks->policies().select(numbers_below(networks->count())),
+                 options.continue_rounds, "training the centres on", result);
+  } else {
+    origin = "the run's own centres, as they are";
+    result.training.resize(result.groups.size());
+    result.policies = own;
+  }
+  return result;
+}
+
+Contenders reference_policies(const Trajectories& data, std::span<const double> returns,
+                              const Cloner& cloner, const EvaluateOptions& options) {
+  Contenders result;
+  result.names = {"all episodes"};
+  result.groups = {numbers_below(data.episodes())};
+  if (options.best > 0.0) {
+    result.names.push_back(fmt::format("best {:g}%", 100.0 * options.best));
+    result.groups.push_back(best_episodes(returns, options.best));
+  }
+  cloner.train_new(options.rounds, "cloning for comparison", result);
+  return result;
+}
+
+/// What a policy was made from.
+PolicyResult describe_contender(const Contenders& contenders, std::size_t i,
+                                std::span<const double> returns) {
+  PolicyResult result;
+  result.name = contenders.names[i];
+  result.source_episodes = static_cast<std::int64_t>(contenders.groups[i].size());
+  result.training = contenders.training[i];
+  if (returns.empty()) return result;
+  double sum = 0.0;
+  for (const auto episode : contenders.groups[i]) sum += returns[static_cast<std::size_t>(episode)];
+  result.source_return = sum / static_cast<double>(result.source_episodes);
+  return result;
+}
+
+/// How a policy did.
+void add_rollout(const Trajectories& acted, const EnvironmentSpec& spec, PolicyResult& result) {
+  result.returns = episode_returns(acted);
+  for (std::int64_t i = 0; i < acted.episodes(); ++i) result.lengths.push_back(acted.length(i));
+  const auto n = static_cast<double>(result.returns.size());
+  result.mean_return = std::accumulate(result.returns.begin(), result.returns.end(), 0.0) / n;
+  double squares = 0.0;
+  for (const double r : result.returns) squares += std::pow(r - result.mean_return, 2);
+  result.deviation = n > 1.0 ? std::sqrt(squares / (n - 1.0)) : 0.0;
+  if (spec.reference_returns) {
+    const auto [low, high] = *spec.reference_returns;
+    result.score = 100.0 * (result.mean_return - low) / (high - low);
+  }
+}
+
+/// Lets every policy act, all in the same episodes.
+std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const double> returns,
+                                   const Environment& environment, const EvaluateOptions& options,
+                                   const RunContext& context) {
+  Progress progress;
+  progress.stage = "rolling out";
+  context.report(progress);
+  GenerateOptions generate;
+  generate.per_expert = options.episodes;
+  // Not the episodes of a dataset that was generated with the same seed.
+  generate.seed = static_cast<std::int64_t>(
+      Random(static_cast<std::uint64_t>(options.seed), "evaluate")() >> 1);
+  generate.threads = 1;
+  const auto& spec = environment.spec();
+  std::vector<PolicyResult> results(contenders.groups.size());
+  const auto n = static_cast<std::int64_t>(results.size());
+  parallel_chunks(n, 1, context.threads, [&](std::int64_t index, std::int64_t) {
+    const auto i = static_cast<std::size_t>(index);
+    results[i] = describe_contender(contenders, i, returns);
+    const auto policy =
+        std::make_shared<CentrePolicy>(results[i].name, contenders.policies, index, spec,
+                                       options.deterministic ? Acting::kMost : Acting::kSample);
+    add_rollout(rollout(environment, {policy}, generate), spec, results[i]);
+  });
+  return results;
+}
+
+std::vector<std::int64_t> draw_labelled(const Trajectories& data, const EvaluateOptions& options) {
+  auto episodes = numbers_below(data.episodes());
+  Random(static_cast<std::uint64_t>(options.seed), "labelled").shuffle(std::span(episodes));
+  episodes.resize(std::min(episodes.size(), static_cast<std::size_t>(options.labelled)));
+  return episodes;
+}
+
+ordered_json to_json(const PolicyResult& result) {
+  const auto or_null = [](const std::optional<double>& x) {
+    return x ? ordered_json(*x) : nullptr;
+  };
+  return {{"name", result.name},
+          {"episodes", result.source_episodes},
+          {"data_return", or_null(result.source_return)},
+          {"return", result.mean_return},
+          {"return_sd", result.deviation},
+          {"score", or_null(result.score)},
+          {"returns", result.returns},
+          {"lengths", result.lengths},
+          {"training",
+           {{"rounds", result.training.rounds},
+            {"converged", result.training.converged},
+            {"loss_before", result.training.loss_before},
+            {"loss", result.training.loss}}}};
+}
+
+}  // namespace
+
+OptionTable EvaluateOptions::describe() {
+  constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
+  return {
+      integer("episodes", episodes, 1, 1'000'000, "Episodes each policy acts in."),
+      integer("continue", continue_rounds, 0, 100'000,
+              "Train the run's centres on with their own cluster's episodes for at most this many "
+              "rounds of 500 minibatches; 0 takes them as they are."),
+      integer("rounds", rounds, 1, 100'000,
+              "Most rounds of 500 minibatches for policies cloned anew."),
+      real("best", best, 0.0, 1.0,
+           "Share of episodes, by return, that the second reference is cloned from; 0: none."),
+      integer("labelled", labelled, 0, kMany,
+              "Random episodes whose returns pick the best cluster; 0 picks none."),
+      flag("deterministic", deterministic,
+           "Act by the mean, or the most likely action, instead of drawing one."),
+      integer("seed", seed, 0, kMany, "Names the random streams."),
+  };
+}
+
+std::vector<std::int64_t> best_episodes(std::span<const double> returns, double share) {
+  auto order = numbers_below(static_cast<std::int64_t>(returns.size()));
+  std::ranges::stable_sort(order, std::greater<>{},
+                           [&](std::int64_t i) { return returns[static_cast<std::size_t>(i)]; });
+  const auto wanted = std::llround(share * static_cast<double>(returns.size()));
+  order.resize(static_cast<std::size_t>(std::max(1LL, wanted)));
+  return order;
+}
+
+Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
+                  std::span<const double> returns, std::span<const std::int64_t> seen) {
+  Pick pick;
+  pick.labelled.assign(static_cast<std::size_t>(k), 0);
+  std::vector<double> sums(static_cast<std::size_t>(k), 0.0);
+  for (const auto episode : seen) {
+    const auto cluster = static_cast<std::size_t>(labels[static_cast<std::size_t>(episode)]);
+    ++pick.labelled[cluster];
+    sums[cluster] += returns[static_cast<std::size_t>(episode)];
+  }
+  for (std::size_t c = 0; c < sums.size(); ++c)
+    pick.mean_return.push_back(pick.labelled[c] > 0
+                                   ? std::optional(sums[c] / static_cast<double>(pick.labelled[c]))
+                                   : std::nullopt);
+  // An empty optional compares lower than any return.
+  const auto better = [&](std::size_t a, std::size_t b) {
+    return std::pair(pick.mean_return[a], pick.labelled[a]) >
+           std::pair(pick.mean_return[b], pick.labelled[b]);
+  };
+  std::size_t chosen = 0;
+  for (std::size_t c = 1; c < sums.size(); ++c)
+    if (better(c, chosen)) chosen = c;
+  pick.cluster = static_cast<std::int64_t>(chosen);
+  return pick;
+}
+
+Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Environment& environment,
+                    const EvaluateOptions& options, const RunContext& context) {
+  const auto returns = episode_returns(data);
+  require_same_data(run, data);
+  require_returns(returns, options);
+  require_acts_in(environment.spec(), data.observations.dim(), data.actions.is_discrete(),
+                  data.actions.is_discrete() ? data.actions.count() : data.actions.dim());
+
+  Evaluation result;
+  result.environment = environment.spec().name;
+  result.environment_options = environment.options();
+  const Cloner cloner(*run.centres, data, options, context);
+  const auto clusters = cluster_policies(run, cloner, options, result.origin);
+  const auto references = reference_policies(data, returns, cloner, options);
+  result.clusters = roll_out(clusters, returns, environment, options, context);
+  result.references = roll_out(references, returns, environment, options, context);
+  result.policies = clusters.policies;
+  if (options.labelled > 0)
+    result.pick =
+        pick_cluster(run.labels, run.centres->count(), returns, draw_labelled(data, options));
+  return result;
+}
+
+ordered_json to_json(const Evaluation& evaluation) {
+  ordered_json json = {{"environment", evaluation.environment},
+                       {"environment_options", evaluation.environment_options},
+                       {"origin", evaluation.origin},
+                       {"clusters", ordered_json::array()},
+                       {"references", ordered_json::array()},
+                       {"pick", nullptr}};
+  for (const auto& result : evaluation.clusters) json["clusters"].push_back(to_json(result));
+  for (const auto& result : evaluation.references) json["references"].push_back(to_json(result));
+  if (evaluation.pick) {
+    const auto& pick = *evaluation.pick;
+    json["pick"] = {{"cluster", pick.cluster}, {"labelled", pick.labelled}};
+    for (const auto& mean : pick.mean_return)
+      json["pick"]["labelled_return"].push_back(mean ? ordered_json(*mean) : nullptr);
+    for (const char* key : {"return", "return_sd", "score"})
+      json["pick"][key] = json["clusters"][static_cast<std::size_t>(pick.cluster)][key];
+  }
+  return json;
+}
+
+void save_evaluation(const RunFolder& folder, const Evaluation& evaluation,
+                     const ordered_json& record) {
+  ArrayFileWriter policies(folder.policies());
+  evaluation.policies->save(policies);
+  policies.close();
+  write_text(folder.evaluation(), record.dump(2) + "\n");
+}
+
+}  // namespace kindred

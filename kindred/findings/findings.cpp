@@ -1,0 +1,145 @@
+#include "kindred/findings/findings.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/findings/behaviour.h"
+#include "kindred/findings/column.h"
+#include "kindred/findings/episode_map.h"
+#include "kindred/findings/notable.h"
+#include "kindred/findings/run_data.h"
+#include "kindred/findings/trajectory.h"
+#include "kindred/metrics/clustering_scores.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using findings::as;
+using findings::column;
+using findings::Json;
+using findings::RunData;
+
+constexpr std::int64_t kMostScores = 2'500'000;  // 13 MB in the page
+constexpr std::int64_t kMoreTrajectories = 100;  // beside those of the lists
+
+std::string name_of(const RunFolder& folder) {
+  const auto path = fs::absolute(folder.path()).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+Json record_json(const RunRecord& record) {
+  return {{"version", record.version}, {"method", record.method},     {"command", record.command},
+          {"started", record.started}, {"dataset", record.dataset},   {"options", record.options},
+          {"result", record.result},   {"restarts", record.restarts}, {"trace", record.trace},
+          {"timings", record.timings}, {"machine", record.machine}};
+}
+
+/// What `kindred evaluate` left, or null.
+Json evaluation_of(const RunFolder& folder) {
+  if (!fs::exists(folder.evaluation())) return nullptr;
+  const auto json = Json::parse(read_text(folder.evaluation()), nullptr, false);
+  if (!json.is_object())
+    throw DataFormatError("'{}' is not JSON; make it again with 'kindred evaluate'",
+                          folder.evaluation().string());
+  return json;
+}
+
+/// Null where the ids are the numbers of the episodes.
+Json ids_of(const Trajectories& data) {
+  for (std::size_t i = 0; i < data.ids.size(); ++i)
+    if (data.ids[i] != std::to_string(i)) return data.ids;
+  return nullptr;
+}
+
+Json label_column(const std::vector<std::int32_t>& labels) {
+  return column(as<std::uint16_t>(labels));
+}
+
+Json episodes_json(const RunData& found) {
+  const auto& data = found.data;
+  std::vector<std::uint32_t> lengths;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    lengths.push_back(static_cast<std::uint32_t>(data.length(i)));
+  const auto returns = episode_returns(data);
+  const bool few = found.scores.rows * found.scores.columns <= kMostScores;
+  return {{"count", data.episodes()},
+          {"ids", ids_of(data)},
+          {"label", label_column(found.run.labels)},
+          {"truth", data.labels.empty() ? Json() : column(as<std::int32_t>(data.labels.span()))},
+          {"truth_names", data.label_names},
+          {"length", column(lengths)},
+          {"return", returns.empty() ? Json() : column(as<float>(returns))},
+          {"margin", column(as<float>(found.margin))},
+          {"fit", column(as<float>(found.fit))},
+          {"scores", few ? column(as<float>(found.scores.values)) : Json()},
+          {"score_meaning", found.score_meaning}};
+}
+
+Json nmi_table(const std::vector<std::vector<std::int32_t>>& labellings) {
+  auto table = Json::array();
+  for (const auto& a : labellings) {
+    auto row = Json::array();
+    for (const auto& b : labellings) row.push_back(normalized_mutual_information(a, b));
+    table.push_back(row);
+  }
+  return table;
+}
+
+/// Those of the lists, and some more of every cluster.
+std::set<std::int64_t> shown_episodes(const RunData& found,
+                                      const std::vector<findings::NotableList>& lists) {
+  std::set<std::int64_t> episodes;
+  for (const auto& list : lists) episodes.insert(list.episodes.begin(), list.episodes.end());
+  const auto each = std::max<std::int64_t>(1, kMoreTrajectories / found.k());
+  for (const auto& members : found.members)
+    for (const auto episode : findings::spread(members, each)) episodes.insert(episode);
+  return episodes;
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data) {
+  const RunData found = findings::load_run_data(folder, data);
+  const auto behaviour = findings::make_behaviour(found);
+  const auto lists = findings::notable_lists(found);
+  return {{"kindred_report", 1},
+          {"name", name_of(folder)},
+          {"conclusion", conclusion(found.run.record)},
+          {"run", record_json(found.run.record)},
+          {"config", fs::exists(folder.config()) ? read_text(folder.config()) : ""},
+          {"episodes", episodes_json(found)},
+          {"maps", findings::episode_maps(found)},
+          {"behaviour", behaviour->clusters()},
+          {"notable", findings::to_json(lists)},
+          {"trajectories", findings::trajectories(found, *behaviour, shown_episodes(found, lists))},
+          {"restart_nmi", nmi_table(found.restart_labels)},
+          {"evaluation", evaluation_of(folder)}};
+}
+
+nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
+  std::vector<LoadedRun> runs;
+  for (const auto& folder : folders) runs.push_back(load_run(folder));
+  const bool same = std::ranges::all_of(
+      runs, [&](const LoadedRun& run) { return run.episodes == runs.front().episodes; });
+  auto list = Json::array();
+  std::vector<std::vector<std::int32_t>> labellings;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    list.push_back({{"name", name_of(folders[i])},
+                    {"conclusion", conclusion(runs[i].record)},
+                    {"run", record_json(runs[i].record)},
+                    {"evaluation", evaluation_of(folders[i])},
+                    {"label", same ? label_column(runs[i].labels) : Json()}});
+    labellings.push_back(runs[i].labels);
+  }
+  return {{"kindred_comparison", 1},
+          {"runs", list},
+          {"nmi", same ? nmi_table(labellings) : Json()},
+          {"truth", nullptr},
+          {"truth_names", Json::array()}};
+}
+
+}  // namespace kindred

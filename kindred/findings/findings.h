@@ -1,0 +1,23 @@
+// What a run found, as one record that a person can be shown: report-ui/src/record.ts says what it
+// holds. The report room puts it into a page; nothing there looks at the run or the data again.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "kindred/data/trajectories.h"
+#include "kindred/runs/run_folder.h"
+
+namespace kindred {
+
+/// `data` is what the run clustered. Throws InvalidArgument when it is not, DataFormatError when
+/// the run is damaged. The same run and data give the same record.
+nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data);
+
+/// Several runs side by side.
+nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders);
+
+/// One sentence: how many policies there are and how sure that is.
+std::string conclusion(const RunRecord& record);
+
+}  // namespace kindred

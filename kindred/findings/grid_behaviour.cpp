@@ -1,0 +1,269 @@
+// Where the trajectories of each cluster go in a gridworld, and what they do there.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "kindred/core/error.h"
+#include "kindred/findings/behaviour.h"
+#include "kindred/render/grid_scene.h"
+#include "kindred/render/render.h"
+
+namespace kindred::findings {
+namespace {
+
+constexpr std::size_t kMostContexts = 12;
+constexpr std::int64_t kMostSteps = 400'000;  // decoded where observations are not interned
+
+using Objects = std::vector<GridObject>;
+
+bool before(const GridObject& a, const GridObject& b) {
+  return std::tuple(a.number, a.cell.row, a.cell.column) <
+         std::tuple(b.number, b.cell.row, b.cell.column);
+}
+struct Fewer {
+  bool operator()(const Objects& a, const Objects& b) const {
+    return std::ranges::lexicographical_compare(a, b, before);
+  }
+};
+
+/// Counts of one cluster in one context.
+struct Counts {
+  std::vector<std::int64_t> visits;   // [cells]
+  std::vector<std::int64_t> actions;  // [cells, actions]
+};
+
+class GridBehaviour final : public Behaviour {
+ public:
+  explicit GridBehaviour(const RunData& found)
+      : found_(found),
+        environment_(environment_of(found.data)),
+        actions_(found.data.actions.count()) {
+    const auto& observations = found.data.observations;
+    shape_ = *find_grid_shape(observation(0));
+    if (observations.is_interned())
+      for (std::int64_t i = 0; i < observations.distinct(); ++i)
+        scenes_.push_back(scene_of({observations.table().data() + i * observations.dim(),
+                                    static_cast<std::size_t>(observations.dim())}));
+    fixed_ = has_fixed_map();
+  }
+
+  std::int64_t step_numbers() const override { return 8; }
+
+  Json clusters() const override {
+    const auto first = scene(0);
+    const int side = fixed_ ? first.size : 2 * first.size - 1;
+    std::vector<int> walls;
+    if (fixed_)
+      for (const auto cell : first.walls) walls.push_back(number(cell, first.size));
+    std::optional<int> goal;
+    if (!fixed_) goal = number({first.size - 1, first.size - 1}, side);
+    if (fixed_ && first.goal) goal = number(*first.goal, side);
+    return {{"kind", "grid"},
+            {"frame", fixed_ ? "map" : "goal"},
+            {"size", first.size},
+            {"walls", walls},
+            {"goal", goal ? Json(*goal) : Json()},
+            {"action_names", action_names()},
+            {"object_name", object_in(environment_)},
+            {"contexts", contexts(side)}};
+  }
+
+  void add_steps(std::int64_t episode, const std::vector<std::int64_t>& steps,
+                 Json& trajectory) const override {
+    const auto begin = found_.data.offsets[episode];
+    const auto first = scene(begin);
+    const auto cell = [&](Cell at) { return number(at, first.size); };
+    Json walls, agents = Json::array(), objects = Json::array();
+    if (!fixed_)
+      for (const auto at : first.walls) walls.push_back(cell(at));
+    for (const auto step : steps) {
+      const auto now = scene(begin + step);
+      agents.push_back(cell(now.agent));
+      auto lying = Json::array();
+      for (const auto& object : now.objects) lying.push_back({object.number, cell(object.cell)});
+      objects.push_back(lying);
+    }
+    trajectory["grid"] = {{"walls", walls},
+                          {"goal", first.goal ? Json(cell(*first.goal)) : Json()},
+                          {"agent", agents},
+                          {"objects", objects},
+                          {"end", end_of(episode)}};
+  }
+
+ private:
+  static int number(Cell cell, int side) { return cell.row * side + cell.column; }
+
+  std::vector<float> observation(std::int64_t step) const {
+    std::vector<float> values(static_cast<std::size_t>(found_.data.observations.dim()));
+    found_.data.observations.copy(step, step + 1, values.data());
+    return values;
+  }
+
+  GridScene scene_of(std::span<const float> values) const {
+    auto decoded = decode_grid(values, shape_);
+    if (!decoded)
+      throw InvalidArgument(
+          "an observation is no picture of a grid of {} x {} cells, though the first one is",
+          shape_[0], shape_[1]);
+    std::ranges::sort(decoded->objects, before);
+    return *std::move(decoded);
+  }
+
+  GridScene scene(std::int64_t step) const {
+    return scenes_.empty()
+               ? scene_of(observation(step))
+               : scenes_[static_cast<std::size_t>(found_.data.observations.index()[step])];
+  }
+
+  /// Whether all episodes have the walls and the goal of the first.
+  bool has_fixed_map() const {
+    const auto first = scene(0);
+    const auto same = [&](const GridScene& other) {
+      return other.walls == first.walls && other.goal == first.goal;
+    };
+    if (!scenes_.empty()) return std::ranges::all_of(scenes_, same);
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(found_.data.episodes(), 100); ++i)
+      if (!same(scene(found_.data.offsets[i]))) return false;
+    return true;
+  }
+
+  std::vector<std::string> action_names() const {
+    if (actions_ == kMoves) return move_names();
+    std::vector<std::string> names;
+    for (std::int64_t i = 0; i < actions_; ++i) names.push_back(fmt::format("action {}", i));
+    return names;
+  }
+
+  /// Where the step that ended the episode led, when that was the goal.
+  Json end_of(std::int64_t episode) const {
+    const auto last = found_.data.offsets[episode + 1] - 1;
+    if (found_.data.terminals.empty() || !found_.data.terminals[last]) return nullptr;
+    const auto final = scene(last);
+    if (!final.goal) return nullptr;
+    const bool adjacent = std::abs(final.goal->row - final.agent.row) +
+                              std::abs(final.goal->column - final.agent.column) <=
+                          1;
+    return adjacent ? Json(number(*final.goal, final.size)) : Json();
+  }
+
+  std::optional<int> place(const GridScene& now, int side) const {
+    if (fixed_) return number(now.agent, side);
+    if (!now.goal) return std::nullopt;
+    return number({now.agent.row - now.goal->row + now.size - 1,
+                   now.agent.column - now.goal->column + now.size - 1},
+                  side);
+  }
+
+  /// Every how many episodes are looked at: decoding each observation anew takes long.
+  std::int64_t episode_stride() const {
+    return scenes_.empty() ? std::max<std::int64_t>(1, found_.data.steps() / kMostSteps) : 1;
+  }
+
+  /// The sets of objects that lie there at some time; only one, without objects, where there are
+  /// too many (objects that move from episode to episode).
+  std::vector<Objects> object_sets() const {
+    std::set<Objects, Fewer> sets;
+    for (const auto& now : scenes_) sets.insert(now.objects);
+    if (sets.empty() || sets.size() > kMostContexts) return {Objects{}};
+    return {sets.begin(), sets.end()};
+  }
+
+  std::string context_name(const Objects& objects, std::size_t most, std::size_t contexts) const {
+    const auto name = object_in(environment_);
+    if (contexts == 1) return "all steps";
+    if (objects.size() == most) return fmt::format("every {} still there", name);
+    if (objects.empty()) return fmt::format("no {} left", name);
+    std::vector<int> numbers;
+    for (const auto& object : objects) numbers.push_back(object.number);
+    return fmt::format("only {} {} left", name, fmt::join(numbers, ", "));
+  }
+
+  Json contexts(int side) const {
+    const auto sets = object_sets();
+    const auto cells = static_cast<std::size_t>(side * side);
+    const auto k = static_cast<std::size_t>(found_.k());
+    std::vector<std::vector<Counts>> counts(
+        sets.size(), std::vector<Counts>(k, {std::vector<std::int64_t>(cells, 0),
+                                             std::vector<std::int64_t>(
+                                                 cells * static_cast<std::size_t>(actions_), 0)}));
+    count_steps(sets, side, counts);
+
+    std::size_t most = 0;
+    for (const auto& set : sets) most = std::max(most, set.size());
+    std::vector<std::pair<std::int64_t, Json>> list;  // with the steps of each
+    std::int64_t all = 0;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      std::int64_t steps = 0;
+      auto clusters = Json::array();
+      for (const auto& cluster : counts[i]) {
+        for (const auto visits : cluster.visits) steps += visits;
+        clusters.push_back({{"visits", cluster.visits}, {"actions", cluster.actions}});
+      }
+      all += steps;
+      auto objects = Json::array();
+      for (const auto& object : sets[i])
+        objects.push_back({object.number, number(object.cell, side)});
+      list.push_back({steps,
+                      {{"name", context_name(sets[i], most, sets.size())},
+                       {"objects", objects},
+                       {"share", 0.0},
+                       {"clusters", clusters}}});
+    }
+    std::ranges::stable_sort(list, std::greater{}, [](const auto& entry) { return entry.first; });
+    auto result = Json::array();
+    for (auto& [steps, context] : list) {
+      context["share"] = brief(static_cast<double>(steps) / static_cast<double>(all));
+      result.push_back(std::move(context));
+    }
+    return result;
+  }
+
+  void count_steps(const std::vector<Objects>& sets, int side,
+                   std::vector<std::vector<Counts>>& counts) const {
+    const auto set_of = [&](const Objects& objects) {
+      return sets.size() == 1
+                 ? 0
+                 : static_cast<std::size_t>(std::ranges::lower_bound(sets, objects, Fewer{}) -
+                                            sets.begin());
+    };
+    struct Known {
+      std::size_t set;
+      std::optional<int> place;
+    };
+    std::vector<Known> known;  // of interned observations
+    for (const auto& now : scenes_) known.push_back({set_of(now.objects), place(now, side)});
+
+    const auto& data = found_.data;
+    for (std::int64_t episode = 0; episode < data.episodes(); episode += episode_stride())
+      for (auto step = data.offsets[episode]; step < data.offsets[episode + 1]; ++step) {
+        const auto [set, at] =
+            known.empty() ? Known{0, place(scene(step), side)}
+                          : known[static_cast<std::size_t>(data.observations.index()[step])];
+        if (!at) continue;
+        auto& cluster = counts[set][static_cast<std::size_t>(found_.label(episode))];
+        const auto cell = static_cast<std::size_t>(*at);
+        ++cluster.visits[cell];
+        ++cluster.actions[cell * static_cast<std::size_t>(actions_) +
+                          static_cast<std::size_t>(data.actions.ints()[step])];
+      }
+  }
+
+  const RunData& found_;
+  std::string environment_;
+  std::int64_t actions_;
+  GridShape shape_{};
+  std::vector<GridScene> scenes_;  // of the distinct observations; empty when they are not interned
+  bool fixed_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Behaviour> make_grid_behaviour(const RunData& found) {
+  return std::make_unique<GridBehaviour>(found);
+}
+
+}  // namespace kindred::findings

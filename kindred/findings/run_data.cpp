@@ -1,0 +1,86 @@
+#include "kindred/findings/run_data.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kindred/core/error.h"
+
+namespace kindred::findings {
+namespace {
+
+Matrix read_matrix(const ArrayFileReader& file, const std::string& name, std::int64_t rows) {
+  auto array = file.read<double>(name);
+  if (array.shape.size() != 2 || array.shape[0] != rows)
+    throw DataFormatError("the run's '{}' do not have a row for each of the {} episodes", name,
+                          rows);
+  Matrix matrix;
+  matrix.rows = array.shape[0];
+  matrix.columns = array.shape[1];
+  matrix.values = std::move(array.values);
+  return matrix;
+}
+
+void require_same_episodes(const LoadedRun& run, const Trajectories& data) {
+  if (run.episodes != data.ids)
+    throw InvalidArgument(
+        "the run labelled {} episodes and the data holds {}, or they have other names; give the "
+        "dataset the run was made from",
+        run.episodes.size(), data.episodes());
+}
+
+std::vector<double> own_scores(const RunData& found) {
+  const bool sums = found.run.centres->sums_over_steps();
+  std::vector<double> fit;
+  for (std::int64_t i = 0; i < found.data.episodes(); ++i)
+    fit.push_back(found.scores(i, found.label(i)) /
+                  (sums ? static_cast<double>(found.data.length(i)) : 1.0));
+  return fit;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& folder) {
+  const ArrayFileReader file(folder.scores());
+  std::vector<std::vector<std::int32_t>> labels;
+  while (file.contains(fmt::format("restart_labels/{}", labels.size())))
+    labels.push_back(
+        file.read<std::int32_t>(fmt::format("restart_labels/{}", labels.size())).values);
+  return labels;
+}
+
+RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
+  RunData found{.run = load_run(folder), .data = data};
+  require_same_episodes(found.run, data);
+  const ArrayFileReader file(folder.scores());
+  found.scores = read_matrix(file, "scores", data.episodes());
+  if (file.contains("latents")) found.latents = read_matrix(file, "latents", data.episodes());
+  found.score_meaning = file.read_text("meaning");
+  found.restart_labels = read_restart_labels(folder);
+  found.margin = margins(found.scores);
+  found.members.resize(static_cast<std::size_t>(found.k()));
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    if (found.label(i) < 0 || found.label(i) >= found.k())
+      throw DataFormatError("the run labels episode {} {}, but has {} clusters", i, found.label(i),
+                            found.k());
+    found.members[static_cast<std::size_t>(found.label(i))].push_back(i);
+  }
+  found.fit = own_scores(found);
+  found.policies = std::dynamic_pointer_cast<const PolicyCentres>(found.run.centres);
+  return found;
+}
+
+std::vector<std::int64_t> spread(const std::vector<std::int64_t>& from, std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(from.size());
+  if (size <= count) return from;
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t i = 0; i < count; ++i)
+    chosen.push_back(from[static_cast<std::size_t>(i * size / count)]);
+  return chosen;
+}
+
+std::int64_t stride_for(std::int64_t length, std::int64_t count) {
+  return (length + count - 1) / count;
+}
+
+}  // namespace kindred::findings

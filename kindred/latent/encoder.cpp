@@ -1,0 +1,139 @@
+#include "kindred/latent/encoder.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "kindred/core/error.h"
+#include "kindred/core/parallel.h"
+#include "kindred/latent/batches.h"
+#include "kindred/policies/centres.h"
+
+namespace kindred::latent {
+
+Matrix to_matrix(const at::Tensor& tensor) {
+  const auto values = tensor.detach().to(at::kCPU, at::kDouble).contiguous();
+  Matrix matrix(values.size(0), values.size(1));
+  std::copy_n(values.data_ptr<double>(), values.numel(), matrix.values.begin());
+  return matrix;
+}
+
+at::Tensor to_tensor(const Matrix& matrix, const at::Tensor& like) {
+  return at::from_blob(const_cast<double*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                       at::kDouble)
+      .to(like.device(), like.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+}
+
+void write_tensor(ArrayFileWriter& file, const std::string& name, const at::Tensor& tensor) {
+  const auto values = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
+  file.write<float>(name, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())},
+                    values.sizes().vec());
+}
+
+at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name) {
+  const auto array = file.read<float>(name);
+  auto tensor = at::empty(array.shape);
+  std::memcpy(tensor.data_ptr<float>(), array.values.data(), array.values.size() * sizeof(float));
+  return tensor;
+}
+
+Matrix Encoder::encode(const Trajectories& data, int threads) const {
+  const c10::NoGradGuard no_grad;
+  const StepSource source(data, inputs, architecture.actions);
+  const auto engine = make_cpu_autoencoder(architecture, threads);
+  // Sorted by length, so that the sequences of a part end together.
+  std::vector<std::int64_t> order(static_cast<std::size_t>(data.episodes()));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return data.length(i); });
+  Matrix latents(data.episodes(), architecture.features());
+  const auto block = static_cast<std::size_t>(kPartSize * std::max(4, resolve_threads(threads)));
+  MiniBatch batch;
+  for (std::size_t begin = 0; begin < order.size(); begin += block) {
+    const auto count = std::min(block, order.size() - begin);
+    source.fill(std::span(order).subspan(begin, count), kPartSize, threads, batch);
+    auto z = engine->encode(parameters, batch.parts);
+    if (weight.defined()) z = at::matmul(z, weight) + bias;
+    const auto rows = to_matrix(z);
+    for (std::size_t i = 0; i < batch.episodes.size(); ++i)
+      std::ranges::copy(rows.row(static_cast<std::int64_t>(i)), &latents(batch.episodes[i], 0));
+  }
+  return latents;
+}
+
+void Encoder::save(ArrayFileWriter& file) const {
+  inputs.save(file);
+  const auto& a = architecture;
+  file.write<std::int64_t>(
+      "encoder/architecture",
+      std::vector<std::int64_t>{a.inputs, a.discrete, a.actions, a.hidden, a.memory, a.heads,
+                                a.head_size, a.decoder1, a.decoder2, a.decoder3});
+  write_tensor(file, "encoder/parameters", parameters);
+  if (!weight.defined()) return;
+  write_tensor(file, "encoder/weight", weight);
+  write_tensor(file, "encoder/bias", bias);
+}
+
+Encoder Encoder::load(const ArrayFileReader& file) {
+  Encoder encoder;
+  encoder.inputs = NetworkInputs::load(file);
+  const auto a = file.read<std::int64_t>("encoder/architecture").values;
+  if (a.size() != 10) throw DataFormatError("the stored encoder's architecture is incomplete");
+  encoder.architecture = {a[0], a[1] != 0, a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]};
+  encoder.parameters = read_tensor(file, "encoder/parameters");
+  if (encoder.parameters.numel() != AutoencoderLayout(encoder.architecture).size)
+    throw DataFormatError("the stored encoder has {} parameters, its architecture has {}",
+                          encoder.parameters.numel(), AutoencoderLayout(encoder.architecture).size);
+  if (file.contains("encoder/weight")) {
+    encoder.weight = read_tensor(file, "encoder/weight");
+    encoder.bias = read_tensor(file, "encoder/bias");
+  }
+  return encoder;
+}
+
+LatentCentres::LatentCentres(Encoder encoder, Matrix codes,
+                             std::vector<std::int32_t> cluster_of_code)
+    : encoder_(std::move(encoder)),
+      codes_(std::move(codes)),
+      cluster_of_code_(std::move(cluster_of_code)),
+      count_(1 + *std::ranges::max_element(cluster_of_code_)) {}
+
+Matrix LatentCentres::score(const Trajectories& data, const RunContext& run) const {
+  const auto& a = encoder_.architecture;
+  require_same_dimensions(data, encoder_.inputs.obs_dim, a.discrete, a.actions);
+  return score_latents(encoder_.encode(data, run.threads));
+}
+
+Matrix LatentCentres::score_latents(const Matrix& latents) const {
+  Matrix scores(latents.rows, count_, -std::numeric_limits<double>::infinity());
+  for (std::int64_t i = 0; i < latents.rows; ++i)
+    for (std::int64_t c = 0; c < codes_.rows; ++c) {
+      double distance = 0.0;
+      for (std::int64_t j = 0; j < codes_.columns; ++j) {
+        const double d = latents(i, j) - codes_(c, j);
+        distance += d * d;
+      }
+      auto& best = scores(i, cluster_of_code_[static_cast<std::size_t>(c)]);
+      best = std::max(best, -distance);
+    }
+  return scores;
+}
+
+void LatentCentres::save(ArrayFileWriter& file) const {
+  encoder_.save(file);
+  file.write<double>("codes", codes_.values, {codes_.rows, codes_.columns});
+  file.write<std::int32_t>("cluster_of_code", cluster_of_code_);
+}
+
+std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
+  auto stored = file.read<double>("codes");
+  Matrix codes(stored.shape.at(0), stored.shape.at(1));
+  codes.values = std::move(stored.values);
+  return std::make_shared<LatentCentres>(Encoder::load(file), std::move(codes),
+                                         file.read<std::int32_t>("cluster_of_code").values);
+}
+
+}  // namespace kindred::latent

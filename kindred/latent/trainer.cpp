@@ -1,0 +1,216 @@
+#include "kindred/latent/trainer.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kindred/core/error.h"
+#include "kindred/core/stopwatch.h"
+
+namespace kindred::latent {
+namespace {
+
+constexpr std::int64_t kRoundSteps = 50;  // training steps between two looks at the codebook
+constexpr std::int64_t kPool = 8;         // batches among which trajectories are sorted by length
+constexpr std::int64_t kRecent = 4096;    // latent vectors of a round a model gets to see
+constexpr std::int64_t kEvaluatedSteps = 1 << 16;  // at once, on a GPU
+
+at::Device device_of(const RunContext& run) { return at::Device(run.device); }
+
+}  // namespace
+
+Workshop::Workshop(const Trajectories& d, const Options& o, const RunContext& r)
+    : data(d),
+      options(o),
+      run(r),
+      inputs(NetworkInputs::from(d.observations, o.standardize == Standardize::kOn)),
+      architecture(architecture_for(d, inputs, o)),
+      source(d, inputs, architecture.actions) {
+  const bool cpu = r.device == "cpu";
+  engine =
+      cpu ? make_cpu_autoencoder(architecture, r.threads) : make_torch_autoencoder(architecture);
+  part_size = cpu ? kPartSize : o.batch_trajectories;
+  pads = !cpu;
+}
+
+Trainer::Trainer(Workshop& workshop, const Recipe& recipe, std::int64_t restart)
+    : workshop_(workshop),
+      restart_(restart),
+      order_(workshop.data, workshop.options.batch_trajectories, kPool,
+             static_cast<std::uint64_t>(workshop.options.seed), restart),
+      parameters_(initial_parameters(workshop.architecture,
+                                     restart_random(workshop.options, "autoencoder", restart))
+                      .to(device_of(workshop.run))),
+      model_(recipe.make_model(restart, parameters_)),
+      labels_(static_cast<std::size_t>(workshop.data.episodes()), 0) {
+  auto all = model_->parameters();
+  all.insert(all.begin(), parameters_);
+  adam_ = std::make_unique<Adam>(
+      all, AdamOptions{.learning_rate = workshop.options.learning_rate,
+                       .max_gradient_norm = workshop.options.max_gradient_norm});
+}
+
+at::Tensor Trainer::loss_of(const MiniBatch& batch, std::int64_t number,
+                            at::Tensor& features) const {
+  auto& engine = *workshop_.engine;
+  features = engine.encode(parameters_, batch.parts);
+  const auto reconstruction = [&](const at::Tensor& z) {
+    auto log_likelihood = engine.log_likelihood(parameters_, z, batch.parts);
+    if (workshop_.options.reconstruction == Reconstruction::kMean) {
+      std::vector<float> lengths;
+      for (const auto episode : batch.episodes)
+        lengths.push_back(static_cast<float>(workshop_.data.length(episode)));
+      log_likelihood = log_likelihood / at::tensor(lengths).to(log_likelihood.device());
+    }
+    return -log_likelihood.mean();
+  };
+  return model_->loss({number, batch.episodes, features, reconstruction});
+}
+
+double Trainer::rate() const {
+  if (!workshop_.options.decay) return 1.0;
+  const double done =
+      static_cast<double>(steps_) / static_cast<double>(workshop_.options.max_steps);
+  return std::min(1.0, 2.0 * (1.0 - done));
+}
+
+double Trainer::estimate_seconds() {
+  double seconds = 0.0;
+  constexpr int kTries = 3;  // the first one only warms up
+  for (int i = 0; i < kTries; ++i) {
+    const Stopwatch clock;
+    workshop_.source.fill(order_[i], workshop_.part_size, workshop_.run.threads, batch_);
+    at::Tensor features;
+    const auto loss = loss_of(batch_, 0, features);
+    torch::autograd::grad({loss}, {parameters_}, {}, c10::nullopt, false, true);
+    loss.item<float>();
+    if (i > 0) seconds += clock.seconds() / (kTries - 1);
+  }
+  // At the end everything is encoded and evaluated once: two passes forward, a third of a step
+  // each.
+  const double batches = static_cast<double>(workshop_.data.episodes()) /
+                         static_cast<double>(workshop_.options.batch_trajectories);
+  return seconds * (static_cast<double>(workshop_.options.max_steps) + batches * 2.0 / 3.0);
+}
+
+double Trainer::train_round(const std::function<void(double fraction)>& progress) {
+  const Stopwatch clock;
+  const auto end = std::min(workshop_.options.max_steps, steps_ + kRoundSteps);
+  const auto begin = steps_;
+  std::vector<at::Tensor> losses, latents;  // read once per round: a GPU need not wait for us
+  std::vector<std::int64_t> episodes;
+  while (steps_ < end) {
+    workshop_.source.fill(order_[steps_], workshop_.part_size, workshop_.run.threads, batch_);
+    work_.steps += batch_.steps();
+    if (workshop_.pads) work_.padding += batch_.padding();
+    at::Tensor features;
+    const auto loss = loss_of(batch_, steps_, features);
+    adam_->step(loss, rate());
+    ++steps_;
+    losses.push_back(loss.detach());
+    latents.push_back(model_->latent(features.detach()).detach());
+    episodes.insert(episodes.end(), batch_.episodes.begin(), batch_.episodes.end());
+    progress(static_cast<double>(steps_ - begin) / static_cast<double>(end - begin));
+  }
+  const double loss = at::stack(losses).mean().item<double>();
+  if (!std::isfinite(loss))
+    throw NumericError("training diverged before step {}; lower learning-rate, now {}", steps_,
+                       workshop_.options.learning_rate);
+  const auto seen = to_matrix(at::cat(latents));
+  note_labels(episodes, seen);
+  Matrix recent(std::min(kRecent, seen.rows), seen.columns);
+  std::copy(seen.values.end() - std::ssize(recent.values), seen.values.end(),
+            recent.values.begin());
+  ++rounds_;
+  const auto after = model_->end_round({steps_, recent, [this] { return all_latents(); }});
+  if (after == AfterRound::kParametersReplaced)
+    for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
+  finished_ = after == AfterRound::kFinished;
+  work_.seconds += clock.seconds();
+  return loss;
+}
+
+void Trainer::note_labels(std::span<const std::int64_t> episodes, const Matrix& latents) {
+  changed_ = 0;
+  seen_ = latents.rows;
+  if (!model_->centres().defined()) return;
+  const auto centres = to_matrix(model_->centres());
+  std::vector<std::int32_t> own(static_cast<std::size_t>(centres.rows));
+  std::iota(own.begin(), own.end(), 0);
+  const auto nearest = best_columns(LatentCentres({}, centres, own).score_latents(latents));
+  for (std::size_t i = 0; i < nearest.size(); ++i) {
+    auto& label = labels_[static_cast<std::size_t>(episodes[i])];
+    changed_ += label != nearest[i];
+    label = nearest[i];
+  }
+}
+
+double Trainer::evaluate() {
+  const c10::NoGradGuard no_grad;
+  std::vector<std::int64_t> all(static_cast<std::size_t>(workshop_.data.episodes()));
+  std::iota(all.begin(), all.end(), 0);
+  double sum = 0.0;
+  // A GPU takes many short trajectories at once; memory stays bounded.
+  const auto mean_length = std::max<std::int64_t>(1, workshop_.data.steps() / std::ssize(all));
+  const auto size = static_cast<std::size_t>(
+      workshop_.pads ? std::clamp<std::int64_t>(kEvaluatedSteps / mean_length, 1, 4096)
+                     : workshop_.options.batch_trajectories);
+  for (std::size_t begin = 0; begin < all.size(); begin += size) {
+    const auto part = std::span(all).subspan(begin, std::min(size, all.size() - begin));
+    workshop_.source.fill(part, workshop_.pads ? std::ssize(part) : workshop_.part_size,
+                          workshop_.run.threads, batch_);
+    at::Tensor features;
+    sum += loss_of(batch_, steps_, features).item<double>() * static_cast<double>(part.size());
+  }
+  return sum / static_cast<double>(all.size());
+}
+
+Encoder Trainer::encoder() const {
+  const auto copy = [](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.detach().to(at::kCPU).clone() : at::Tensor();
+  };
+  return {workshop_.inputs, workshop_.architecture, copy(parameters_),
+          copy(model_->latent_weight()), copy(model_->latent_bias())};
+}
+
+void Trainer::save(ArrayFileWriter& file) const {
+  file.write<std::int64_t>("training/counters",
+                           std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps,
+                                                     work_.padding, adam_->steps()});
+  file.write<std::int32_t>("training/labels", labels_);
+  const auto own = model_->parameters();
+  for (std::size_t i = 0; i <= own.size(); ++i) {
+    write_tensor(file, fmt::format("training/value/{}", i), i == 0 ? parameters_ : own[i - 1]);
+    write_tensor(file, fmt::format("training/first/{}", i), adam_->first()[i]);
+    write_tensor(file, fmt::format("training/second/{}", i), adam_->second()[i]);
+  }
+  model_->save(file);
+}
+
+void Trainer::load(const ArrayFileReader& file) {
+  const c10::NoGradGuard no_grad;
+  const auto counters = file.read<std::int64_t>("training/counters").values;
+  if (counters.size() != 6) throw DataFormatError("the saved training state is incomplete");
+  steps_ = counters[0];
+  rounds_ = counters[1];
+  finished_ = counters[2] != 0;
+  work_ = {counters[3], counters[4], 0.0};
+  adam_->restore(counters[5]);
+  labels_ = file.read<std::int32_t>("training/labels").values;
+  const auto own = model_->parameters();
+  for (std::size_t i = 0; i <= own.size(); ++i) {
+    auto value = i == 0 ? parameters_ : own[i - 1];
+    value.copy_(read_tensor(file, fmt::format("training/value/{}", i)));
+    auto first = adam_->first()[i];
+    first.copy_(read_tensor(file, fmt::format("training/first/{}", i)));
+    auto second = adam_->second()[i];
+    second.copy_(read_tensor(file, fmt::format("training/second/{}", i)));
+  }
+  model_->load(file);
+}
+
+}  // namespace kindred::latent

@@ -1,0 +1,97 @@
+// One restart in training.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kindred/latent/batches.h"
+#include "kindred/latent/encoder.h"
+#include "kindred/latent/fit.h"
+#include "kindred/nn/adam.h"
+
+namespace kindred::latent {
+
+/// The parts all restarts share.
+struct Workshop {
+  Workshop(const Trajectories& data, const Options& options, const RunContext& run);
+
+  const Trajectories& data;
+  const Options& options;
+  const RunContext& run;
+  NetworkInputs inputs;
+  AutoencoderArchitecture architecture;
+  StepSource source;
+  std::unique_ptr<AutoencoderEngine> engine;
+  std::int64_t part_size;
+  bool pads;  ///< Whether the engine pads a part to its longest sequence.
+};
+
+/// What training has cost: steps of trajectories, and seconds since the process started.
+struct Work {
+  std::int64_t steps = 0;
+  std::int64_t padding = 0;
+  double seconds = 0.0;
+
+  void operator+=(const Work& other) {
+    steps += other.steps;
+    padding += other.padding;
+    seconds += other.seconds;
+  }
+};
+
+class Trainer {
+ public:
+  Trainer(Workshop& workshop, const Recipe& recipe, std::int64_t restart);
+
+  /// Before the first round; not when a saved state is loaded.
+  void begin() {
+    model_->begin([this] { return all_latents(); });
+  }
+  /// Seconds the whole restart will take, from a few steps that train nothing.
+  double estimate_seconds();
+
+  /// Trains for a round, at most to the end; returns the mean loss.
+  double train_round(const std::function<void(double fraction)>& progress);
+  bool finished() const { return finished_ || steps_ >= workshop_.options.max_steps; }
+  std::int64_t steps() const { return steps_; }
+  std::int64_t rounds() const { return rounds_; }
+
+  /// Label of each trajectory when it was last seen; 0 as long as there are no centres.
+  const std::vector<std::int32_t>& labels() const { return labels_; }
+  std::int64_t changed() const { return changed_; }  ///< Of the labels, in the last round.
+  /// Whether hardly a label (one in a thousand of those seen) changed in the last round.
+  bool settled() const { return 1000 * changed_ <= seen_; }
+  const Work& work() const { return work_; }
+
+  Encoder encoder() const;
+  Matrix all_latents() const { return encoder().encode(workshop_.data, workshop_.run.threads); }
+  /// Mean loss over every trajectory.
+  double evaluate();
+  Model& model() { return *model_; }
+
+  void save(ArrayFileWriter& file) const;
+  void load(const ArrayFileReader& file);
+
+ private:
+  at::Tensor loss_of(const MiniBatch& batch, std::int64_t number, at::Tensor& features) const;
+  void note_labels(std::span<const std::int64_t> episodes, const Matrix& latents);
+  double rate() const;
+
+  Workshop& workshop_;
+  std::int64_t restart_;
+  BatchOrder order_;
+  at::Tensor parameters_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Adam> adam_;
+  std::int64_t steps_ = 0;
+  std::int64_t rounds_ = 0;
+  bool finished_ = false;
+  std::vector<std::int32_t> labels_;
+  std::int64_t changed_ = 0;
+  std::int64_t seen_ = 0;
+  Work work_;
+  MiniBatch batch_;
+};
+
+}  // namespace kindred::latent

@@ -1,0 +1,108 @@
+// Fitted policies as centres: networks, or tables of action frequencies.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "kindred/clustering/clustering.h"
+#include "kindred/clustering/network_inputs.h"
+#include "kindred/nn/cpu_policy.h"
+#include "kindred/nn/policy_stack.h"
+#include "kindred/policies/over_steps.h"
+
+namespace kindred {
+
+/// Centres that can act.
+class PolicyCentres : public Centres {
+ public:
+  /// What one centre would do: observations [n, obs_dim] → probabilities [n, actions]; continuous:
+  /// means and standard deviations [n, 2, actions]. Safe to call from several threads.
+  virtual void distribution(std::int64_t centre, std::span<const float> observations,
+                            std::span<float> out) const = 0;
+  virtual std::int64_t obs_dim() const = 0;
+  virtual bool discrete() const = 0;
+  /// How many there are, or numbers per action when continuous.
+  virtual std::int64_t actions() const = 0;
+};
+
+class NetworkCentres final : public PolicyCentres {
+ public:
+  NetworkCentres(NetworkInputs inputs, PolicyStack policies, double floor,
+                 OverSteps over = OverSteps::kSumOfLogs);
+
+  std::int64_t count() const override { return policies_.size(); }
+  Matrix score(const Trajectories& data, const RunContext& run) const override;
+  bool sums_over_steps() const override { return over_ == OverSteps::kSumOfLogs; }
+  void save(ArrayFileWriter& file) const override;
+  static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
+
+  void distribution(std::int64_t centre, std::span<const float> observations,
+                    std::span<float> out) const override;
+  std::int64_t obs_dim() const override { return inputs_.obs_dim; }
+  bool discrete() const override { return policies_.architecture().discrete; }
+  std::int64_t actions() const override { return policies_.architecture().actions; }
+
+  const NetworkInputs& inputs() const { return inputs_; }
+  const PolicyStack& policies() const { return policies_; }
+
+ private:
+  NetworkInputs inputs_;
+  PolicyStack policies_;
+  double floor_;
+  OverSteps over_;
+  std::vector<std::unique_ptr<const CpuPolicy>> kernels_;  // [count]
+};
+
+class TabularCentres final : public PolicyCentres {
+ public:
+  /// table: [distinct, obs_dim]; log_probs: [distinct × actions, count].
+  TabularCentres(Column<float> table, std::int64_t obs_dim, std::int64_t actions,
+                 std::vector<double> log_probs, std::int64_t count);
+
+  std::int64_t count() const override { return count_; }
+  /// An observation that was not in the fitted data is scored as a uniformly random action.
+  Matrix score(const Trajectories& data, const RunContext& run) const override;
+  bool sums_over_steps() const override { return true; }
+  void save(ArrayFileWriter& file) const override;
+  static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
+
+  /// Uniform where the observation was not in the fitted data. A floor under the log-probabilities
+  /// is part of the stored table: impossible actions keep that little chance.
+  void distribution(std::int64_t centre, std::span<const float> observations,
+                    std::span<float> out) const override;
+  std::int64_t obs_dim() const override { return obs_dim_; }
+  bool discrete() const override { return true; }
+  std::int64_t actions() const override { return actions_; }
+
+  /// The observations of the fitted data, [distinct, obs_dim].
+  const Column<float>& table() const { return table_; }
+
+ private:
+  /// [actions, count] of an observation [obs_dim]; nullptr when it was not in the fitted data.
+  const double* log_probs_at(const float* observation) const;
+  std::string_view key(const float* observation) const;
+
+  Column<float> table_;
+  std::int64_t obs_dim_;
+  std::int64_t actions_;
+  std::vector<double> log_probs_;
+  std::int64_t count_;
+  std::unordered_map<std::string_view, std::int64_t> row_of_;  // keys view table_
+};
+
+/// Saves and restores a stack's parameters as "<prefix>/0", "<prefix>/1", …
+void save_stack(const PolicyStack& stack, const std::string& prefix, ArrayFileWriter& file);
+PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file);
+
+/// Throws DataFormatError unless `data` has the dimensions centres were fitted on; `actions`: how
+/// many there are, or numbers per action.
+void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
+                             std::int64_t actions);
+
+/// Policies of either kind, as they saved themselves.
+std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file);
+
+}  // namespace kindred

@@ -1,0 +1,152 @@
+#include "kindred/policies/cloning.h"
+
+#include <cmath>
+#include <mutex>
+
+#include "kindred/core/error.h"
+#include "kindred/core/parallel.h"
+#include "kindred/core/random.h"
+#include "kindred/nn/cpu_policy.h"
+#include "kindred/policies/step_trainer.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::int64_t kHeldOut = 10;  // every tenth step
+constexpr double kRateDrop = 0.25;
+
+/// The steps of one group, apart: most to train on, some to judge by.
+struct Split {
+  std::vector<std::int64_t> training, held_out;
+
+  Split(const Trajectories& data, const std::vector<std::int64_t>& episodes) {
+    std::int64_t n = 0;
+    for (const auto episode : episodes)
+      for (auto t = data.offsets[episode]; t < data.offsets[episode + 1]; ++t)
+        (++n % kHeldOut == 0 ? held_out : training).push_back(t);
+    if (held_out.empty()) held_out = training;  // too few to spare any
+  }
+};
+
+/// Adds up the rounds of all policies for whoever watches.
+class RoundCounter {
+ public:
+  RoundCounter(std::int64_t total, const std::string& stage, const RunContext& run)
+      : total_(static_cast<double>(total)), run_(run) {
+    progress_.stage = stage;
+  }
+
+  void add(std::int64_t rounds) {
+    const std::lock_guard lock(mutex_);
+    progress_.fraction += static_cast<double>(rounds) / total_;
+    run_.report(progress_);
+  }
+
+ private:
+  double total_;
+  const RunContext& run_;
+  std::mutex mutex_;
+  Progress progress_;
+};
+
+/// Trains one policy; the stack always holds its best round.
+class PolicyCloner {
+ public:
+  PolicyCloner(const Trajectories& data, const NetworkInputs& inputs,
+               const std::vector<std::int64_t>& episodes, const CloningOptions& options,
+               PolicyStack& policies, std::int64_t index)
+      : trainer_(data, inputs),
+        steps_(data, episodes),
+        options_(options),
+        policies_(policies),
+        index_(index),
+        policy_(policies.architecture()),
+        random_(static_cast<std::uint64_t>(options.seed), "clone",
+                static_cast<std::uint64_t>(index)),
+        batch_(static_cast<std::size_t>(options.batch_steps)) {}
+
+  CloningSummary run(RoundCounter& rounds) {
+    policy_.load(policies_, index_);
+    summary_.loss_before = summary_.loss = held_out_loss();
+    auto adam = options_.adam;
+    for (std::int64_t drops = 0; train_until_idle(adam, rounds); ++drops) {
+      summary_.converged = drops == options_.rate_drops;
+      if (summary_.converged) break;
+      policy_.load(policies_, index_);
+      adam.learning_rate *= kRateDrop;
+    }
+    rounds.add(options_.max_rounds - summary_.rounds);
+    return summary_;
+  }
+
+ private:
+  /// False when the rounds are used up first.
+  bool train_until_idle(const AdamOptions& adam, RoundCounter& rounds) {
+    double reference = summary_.loss;
+    for (std::int64_t idle = 0; idle < options_.patience;) {
+      if (summary_.rounds == options_.max_rounds) return false;
+      train_round(adam);
+      rounds.add(1);
+      const double loss = held_out_loss();
+      if (loss < summary_.loss) {
+        summary_.loss = loss;
+        policy_.store(policies_, index_);
+      }
+      // Many small improvements add up to one that counts.
+      idle = loss < reference - options_.tolerance ? 0 : idle + 1;
+      if (idle == 0) reference = loss;
+    }
+    return true;
+  }
+
+  void train_round(const AdamOptions& adam) {
+    for (std::int64_t b = 0; b < options_.round_batches; ++b) {
+      for (auto& step : batch_) step = steps_.training[random_.below(steps_.training.size())];
+      trainer_.train(policy_, batch_, adam);
+    }
+    ++summary_.rounds;
+  }
+
+  double held_out_loss() {
+    const double loss = trainer_.loss(policy_, steps_.held_out);
+    if (!std::isfinite(loss))
+      throw NumericError("cloning diverged (loss {}) at learning rate {}", loss,
+                         options_.adam.learning_rate);
+    return loss;
+  }
+
+  StepTrainer trainer_;
+  Split steps_;
+  const CloningOptions& options_;
+  PolicyStack& policies_;
+  std::int64_t index_;
+  CpuPolicy policy_;
+  Random random_;
+  std::vector<std::int64_t> batch_;
+  CloningSummary summary_;
+};
+
+}  // namespace
+
+std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkInputs& inputs,
+                                           const EpisodeGroups& groups,
+                                           const CloningOptions& options, PolicyStack& policies,
+                                           const RunContext& run) {
+  if (static_cast<std::int64_t>(groups.size()) != policies.size())
+    throw InvalidArgument("{} policies cannot be cloned from {} groups of episodes",
+                          policies.size(), groups.size());
+  for (const auto& group : groups)
+    if (group.empty())
+      throw InvalidArgument("a policy needs at least one episode to be cloned from");
+
+  std::vector<CloningSummary> summaries(groups.size());
+  if (options.max_rounds == 0) return summaries;
+  RoundCounter rounds(options.max_rounds * policies.size(), options.stage, run);
+  parallel_chunks(policies.size(), 1, run.threads, [&](std::int64_t index, std::int64_t) {
+    const auto i = static_cast<std::size_t>(index);
+    summaries[i] = PolicyCloner(data, inputs, groups[i], options, policies, index).run(rounds);
+  });
+  return summaries;
+}
+
+}  // namespace kindred

@@ -1,0 +1,50 @@
+// Behaviour cloning until it stops paying: each policy of a stack trained on its own episodes.
+//
+// Every tenth step of a policy's episodes is held out. After each round of minibatches the loss on
+// those tells whether the policy became better. When it no longer does, training goes back to the
+// best round and on at a lower rate, until that does not help either; the best round is kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kindred/clustering/network_inputs.h"
+#include "kindred/core/progress.h"
+#include "kindred/nn/policy_stack.h"
+#include "kindred/nn/stacked_adam.h"
+
+namespace kindred {
+
+struct CloningOptions {
+  std::int64_t max_rounds = 40;
+  std::int64_t round_batches = 500;  ///< Minibatches in a round.
+  std::int64_t batch_steps = 512;    ///< Steps in a minibatch, drawn uniformly.
+  std::int64_t patience = 3;         ///< Rounds without improvement before the rate falls.
+  std::int64_t rate_drops = 2;       ///< How often it does, to a quarter; then policies converged.
+  double tolerance = 1e-3;           ///< Improvement of the loss per step that counts.
+  AdamOptions adam;
+  std::int64_t seed = 0;
+  std::string stage = "cloning";  ///< What progress reports call it.
+};
+
+/// How the training of one policy went; losses are -log π per held-out step.
+struct CloningSummary {
+  std::int64_t rounds = 0;
+  bool converged = false;
+  double loss_before = 0.0;
+  double loss = 0.0;
+};
+
+/// The episodes of each policy; a group may share episodes with others.
+using EpisodeGroups = std::vector<std::vector<std::int64_t>>;
+
+/// Trains policy g of `policies` on the steps of groups[g], from what it is now; with no round it
+/// stays as it is. The result does not depend on the number of threads. Throws InvalidArgument when
+/// a group is empty, NumericError when training diverges.
+std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkInputs& inputs,
+                                           const EpisodeGroups& groups,
+                                           const CloningOptions& options, PolicyStack& policies,
+                                           const RunContext& run);
+
+}  // namespace kindred

@@ -1,0 +1,65 @@
+#include "kindred/policies/plain_policy.h"
+
+#include <ATen/ATen.h>
+
+#include "kindred/core/error.h"
+
+namespace kindred {
+namespace {
+
+std::vector<float> values_of(const at::Tensor& tensor) {
+  const auto rows = tensor.detach().cpu().contiguous();
+  return {rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel()};
+}
+
+void add_inputs(const NetworkInputs& inputs, PlainPolicy& policy) {
+  const std::vector<std::int64_t> shape = {inputs.count()};
+  policy.arrays.push_back({"input_columns", shape, inputs.columns});
+  policy.arrays.push_back({"input_mean", shape, inputs.mean});
+  policy.arrays.push_back({"input_scale", shape, inputs.scale});
+}
+
+void add_layers(const PolicyStack& stack, std::int64_t index, PlainPolicy& policy) {
+  for (std::size_t i = 0; i < stack.architecture().hidden.size(); ++i)
+    policy.hidden.push_back(fmt::format("hidden_{}", i));
+  policy.heads = policy.discrete ? std::vector<std::string>{"logits"}
+                                 : std::vector<std::string>{"mean", "std"};
+  auto parameter = stack.parameters().begin();
+  for (const auto* layers : {&policy.hidden, &policy.heads})
+    for (const auto& layer : *layers) {
+      const auto weight = (*parameter++)[index];
+      const auto bias = (*parameter++)[index].flatten();
+      policy.arrays.push_back({layer + "_weight", weight.sizes().vec(), values_of(weight)});
+      policy.arrays.push_back({layer + "_bias", bias.sizes().vec(), values_of(bias)});
+    }
+}
+
+void add_table(const TabularCentres& centres, std::int64_t centre, PlainPolicy& policy) {
+  const auto rows = centres.table().span();
+  const auto distinct = static_cast<std::int64_t>(rows.size()) / policy.obs_dim;
+  std::vector<float> chances(static_cast<std::size_t>(distinct * policy.actions));
+  centres.distribution(centre, rows, chances);
+  policy.arrays.push_back(
+      {"table", {distinct, policy.obs_dim}, std::vector<float>(rows.begin(), rows.end())});
+  policy.arrays.push_back({"probabilities", {distinct, policy.actions}, std::move(chances)});
+}
+
+}  // namespace
+
+PlainPolicy plain_policy(const PolicyCentres& policies, std::int64_t centre) {
+  PlainPolicy policy;
+  policy.obs_dim = policies.obs_dim();
+  policy.discrete = policies.discrete();
+  policy.actions = policies.actions();
+  if (const auto* tables = dynamic_cast<const TabularCentres*>(&policies)) {
+    policy.tabular = true;
+    add_table(*tables, centre, policy);
+  } else {
+    const auto& networks = dynamic_cast<const NetworkCentres&>(policies);
+    add_inputs(networks.inputs(), policy);
+    add_layers(networks.policies(), centre, policy);
+  }
+  return policy;
+}
+
+}  // namespace kindred

@@ -1,0 +1,38 @@
+// One policy as anybody can compute it: named arrays, in the order they are used. A network is
+//   input_columns, input_mean, input_scale          which numbers it sees, and how scaled
+//   hidden_0_weight, hidden_0_bias, …               layers with ReLU, weights [inputs, outputs]
+//   logits_weight, logits_bias                      discrete: the action probabilities' softmax
+//   mean_weight, mean_bias, std_weight, std_bias    continuous: std is softplus(.) + 1e-5
+// and a table is
+//   table, probabilities                            [distinct, obs_dim] and [distinct, actions]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kindred/policies/centres.h"
+
+namespace kindred {
+
+struct PlainArray {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::variant<std::vector<float>, std::vector<std::int64_t>> values;
+};
+
+struct PlainPolicy {
+  std::int64_t obs_dim = 0;
+  bool discrete = true;
+  std::int64_t actions = 0;         ///< Number of actions, or numbers per action when continuous.
+  bool tabular = false;             ///< A table, or else a network.
+  std::vector<std::string> hidden;  ///< A network's hidden layers by name: "hidden_0", …
+  std::vector<std::string> heads;   ///< Its last layers: logits, or mean and std.
+  std::vector<PlainArray> arrays;
+};
+
+/// What `policies.distribution(centre, …)` computes with, to the last bit.
+PlainPolicy plain_policy(const PolicyCentres& policies, std::int64_t centre);
+
+}  // namespace kindred

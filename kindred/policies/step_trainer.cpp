@@ -1,0 +1,63 @@
+#include "kindred/policies/step_trainer.h"
+
+#include <algorithm>
+
+namespace kindred {
+namespace {
+
+constexpr std::size_t kBlock = 512;  // activations of a block stay in cache
+
+/// The continuous actions of the given steps: [steps, act_dim].
+void gather_actions(const Actions& actions, std::span<const std::int64_t> steps,
+                    std::vector<float>& out) {
+  const auto dim = actions.dim();
+  out.resize(steps.size() * static_cast<std::size_t>(dim));
+  auto to = out.begin();
+  for (const auto step : steps) to = std::copy_n(actions.floats().data() + step * dim, dim, to);
+}
+
+}  // namespace
+
+void StepTrainer::look(std::span<const std::int64_t> steps) {
+  seen_.resize(steps.size() * inputs_.columns.size());
+  inputs_.gather(data_.observations, steps, seen_);
+}
+
+double StepTrainer::train(CpuPolicy& policy, std::span<const std::int64_t> steps,
+                          const AdamOptions& adam) {
+  look(steps);
+  const float share = 1.0F / static_cast<float>(steps.size());
+  if (!data_.actions.is_discrete()) {
+    gather_actions(data_.actions, steps, actions_);
+    weights_.assign(steps.size(), share);
+    return policy.train_on_actions(seen_, actions_, weights_, adam);
+  }
+  const auto width = static_cast<std::size_t>(data_.actions.count());
+  actions_.assign(steps.size() * width, 0.0F);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    actions_[i * width + static_cast<std::size_t>(data_.actions.ints()[steps[i]])] = share;
+  return policy.train_on_weights(seen_, actions_, adam);
+}
+
+double StepTrainer::loss(CpuPolicy& policy, std::span<const std::int64_t> steps) {
+  double sum = 0.0;
+  for (std::size_t begin = 0; begin < steps.size(); begin += kBlock) {
+    const auto block = steps.subspan(begin, std::min(kBlock, steps.size() - begin));
+    look(block);
+    if (data_.actions.is_discrete()) {
+      const auto width = static_cast<std::size_t>(data_.actions.count());
+      log_probs_.resize(block.size() * width);
+      policy.all_log_probs(seen_, log_probs_);
+      for (std::size_t i = 0; i < block.size(); ++i)
+        sum -= log_probs_[i * width + static_cast<std::size_t>(data_.actions.ints()[block[i]])];
+    } else {
+      gather_actions(data_.actions, block, actions_);
+      log_probs_.resize(block.size());
+      policy.log_densities(seen_, actions_, log_probs_);
+      for (const float log_prob : log_probs_) sum -= log_prob;
+    }
+  }
+  return sum / static_cast<double>(steps.size());
+}
+
+}  // namespace kindred

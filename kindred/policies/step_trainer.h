@@ -1,0 +1,36 @@
+// Trains one policy at a time on minibatches of a dataset's steps, over buffers that are reused.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kindred/clustering/network_inputs.h"
+#include "kindred/nn/cpu_policy.h"
+
+namespace kindred {
+
+class StepTrainer {
+ public:
+  /// Data and inputs must outlive this.
+  StepTrainer(const Trajectories& data, const NetworkInputs& inputs)
+      : data_(data), inputs_(inputs) {}
+
+  /// One step of Adam on the mean of -log π(action) over `steps`; returns that mean before it.
+  double train(CpuPolicy& policy, std::span<const std::int64_t> steps, const AdamOptions& adam);
+  /// The mean of -log π(action) over `steps`.
+  double loss(CpuPolicy& policy, std::span<const std::int64_t> steps);
+
+ private:
+  /// What the policy sees in each step.
+  void look(std::span<const std::int64_t> steps);
+
+  const Trajectories& data_;
+  const NetworkInputs& inputs_;
+  std::vector<float> seen_;     // [steps, inputs]
+  std::vector<float> actions_;  // [steps, act_dim]; or weights over all actions when discrete
+  std::vector<float> weights_;  // [steps]
+  std::vector<float> log_probs_;
+};
+
+}  // namespace kindred

@@ -1,0 +1,109 @@
+#include "kindred/policies/torch_script.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include "kindred/core/error.h"
+#include "kindred/core/version.h"
+
+namespace kindred {
+namespace {
+
+constexpr const char* kChecked = R"(
+def checked(self, observations: Tensor) -> Tensor:
+    assert observations.dim() == 2 and observations.size(1) == self.obs_dim, \
+        "this policy takes observations of shape [n, {}], not {}".format(
+            self.obs_dim, observations.size())
+    return observations
+)";
+
+constexpr const char* kActDiscrete = R"(
+def act(self, observations: Tensor) -> Tensor:
+    return self.forward(observations).argmax(1)
+
+def sample(self, observations: Tensor) -> Tensor:
+    return torch.multinomial(self.forward(observations), 1).squeeze(1)
+)";
+
+constexpr const char* kActContinuous = R"(
+def act(self, observations: Tensor) -> Tensor:
+    mean, std = self.forward(observations)
+    return mean
+
+def sample(self, observations: Tensor) -> Tensor:
+    mean, std = self.forward(observations)
+    return mean + std * torch.randn_like(mean)
+)";
+
+/// Looks rows up by their bits, as TabularCentres does, which tells 0.0 from -0.0; in blocks of
+/// about a million comparisons.
+constexpr const char* kTableForward = R"(
+def forward(self, observations: Tensor) -> Tensor:
+    rows = self.checked(observations).to(self.table)
+    out = torch.full([rows.size(0), self.actions], 1.0).to(self.probabilities) / self.actions
+    block = max(1, 1000000 // self.table.numel())
+    for begin in range(0, rows.size(0), block):
+        same = (rows[begin : begin + block].unsqueeze(1) == self.table).all(2).nonzero()
+        row, known = begin + same[:, 0], same[:, 1]
+        signs = (torch.signbit(rows[row]) == torch.signbit(self.table[known])).all(1)
+        out[row[signs]] = self.probabilities[known[signs]]
+    return out
+)";
+
+std::string linear(const std::string& layer) {
+  return fmt::format("torch.addmm(self.{0}_bias, x, self.{0}_weight)", layer);
+}
+
+std::string network_forward(const PlainPolicy& policy) {
+  std::string text = fmt::format("def forward(self, observations: Tensor) -> {}:\n",
+                                 policy.discrete ? "Tensor" : "Tuple[Tensor, Tensor]");
+  text +=
+      "    rows = self.checked(observations).to(self.input_mean)\n"
+      "    x = (rows.index_select(1, self.input_columns) - self.input_mean) * self.input_scale\n";
+  for (const auto& layer : policy.hidden)
+    text += fmt::format("    x = torch.relu({})\n", linear(layer));
+  if (policy.discrete)
+    return text + fmt::format("    return torch.softmax({}, 1)\n", linear(policy.heads[0]));
+  return text + fmt::format("    return {}, torch.softplus({}) + 1e-5\n", linear(policy.heads[0]),
+                            linear(policy.heads[1]));
+}
+
+at::Tensor to_tensor(const PlainArray& array) {
+  return std::visit(
+      [&](const auto& values) {
+        return at::tensor(c10::ArrayRef(values.data(), values.size())).reshape(array.shape);
+      },
+      array.values);
+}
+
+torch::jit::Module to_module(const PlainPolicy& policy, const PolicyOrigin& origin) {
+  torch::jit::Module module("__torch__.kindred.Policy");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.register_attribute("obs_dim", c10::IntType::get(), policy.obs_dim);
+  module.register_attribute("discrete", c10::BoolType::get(), policy.discrete);
+  module.register_attribute("actions", c10::IntType::get(), policy.actions);
+  module.register_attribute("method", c10::StringType::get(), origin.method);
+  module.register_attribute("cluster", c10::IntType::get(), origin.cluster);
+  module.register_attribute("version", c10::StringType::get(), std::string(kVersion));
+  for (const auto& array : policy.arrays) module.register_buffer(array.name, to_tensor(array));
+
+  module.define(kChecked);
+  module.define(policy.tabular ? kTableForward : network_forward(policy));
+  module.define(policy.discrete ? kActDiscrete : kActContinuous);
+  return module;
+}
+
+}  // namespace
+
+void save_torch_script(const PlainPolicy& policy, const PolicyOrigin& origin,
+                       const std::filesystem::path& path) {
+  const auto module = to_module(policy, origin);
+  try {
+    module.save(path.string());
+  } catch (const c10::Error&) {
+    throw IoError("cannot write '{}': is the folder writable, and the disk not full?",
+                  path.string());
+  }
+}
+
+}  // namespace kindred

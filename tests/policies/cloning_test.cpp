@@ -1,0 +1,152 @@
+// Cloning finds the policy that made the data, and never makes one worse.
+#include "kindred/policies/cloning.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "kindred/core/error.h"
+#include "kindred/policies/architecture.h"
+#include "kindred/policies/centres.h"
+#include "tests/clustering/synthetic.h"
+
+namespace kindred {
+namespace {
+
+EpisodeGroups groups_of(const Trajectories& data, std::int32_t labels) {
+  EpisodeGroups groups(static_cast<std::size_t>(labels));
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    groups[static_cast<std::size_t>(data.labels[i])].push_back(i);
+  return groups;
+}
+
+struct Fixture {
+  Trajectories data;
+  NetworkInputs inputs;
+  PolicyStack policies;
+
+  Fixture(Trajectories d, bool standardize, std::int64_t count, std::int64_t hidden = 32)
+      : data(std::move(d)),
+        inputs(NetworkInputs::from(data.observations, standardize)),
+        policies(architecture_for(data, inputs, hidden, 2), count) {
+    for (std::int64_t i = 0; i < count; ++i)
+      policies.initialise(i, Random(1, "policy", static_cast<std::uint64_t>(i)));
+  }
+
+  std::vector<float> parameters() const {
+    std::vector<float> all;
+    for (const auto& tensor : policies.parameters())
+      all.insert(all.end(), tensor.data_ptr<float>(), tensor.data_ptr<float>() + tensor.numel());
+    return all;
+  }
+};
+
+CloningOptions quick() {
+  CloningOptions options;
+  options.max_rounds = 12;
+  options.round_batches = 150;
+  options.batch_steps = 128;
+  options.patience = 3;
+  return options;
+}
+
+TEST(Cloning, FindsEachGroupsController) {
+  Fixture f(testing::linear_control({.episodes = 80, .noise = 0.3}), true, 2);
+  const auto groups = groups_of(f.data, 2);
+  const auto summaries = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
+  // The controllers' noise is all that is left: two numbers of deviation 0.3.
+  const double entropy = 2.0 * (0.5 + 0.5 * std::log(2.0 * std::numbers::pi) + std::log(0.3));
+  for (const auto& summary : summaries) {
+    EXPECT_NEAR(summary.loss, entropy, 0.15);
+    EXPECT_LT(summary.loss, summary.loss_before - 1.0);
+    EXPECT_GE(summary.rounds, 3);
+  }
+  const NetworkCentres centres(f.inputs, std::move(f.policies), -1e9);
+  EXPECT_EQ(best_columns(centres.score(f.data, {})),
+            std::vector<std::int32_t>(f.data.labels.begin(), f.data.labels.end()));
+}
+
+TEST(Cloning, FindsADiscreteRule) {
+  const auto grid = testing::gridworld("diagonal", 60);
+  Fixture f(grid, false, 5);
+  const auto summaries =
+      clone_policies(f.data, f.inputs, groups_of(grid, 5), quick(), f.policies, {});
+  for (const auto& summary : summaries) EXPECT_LT(summary.loss, 0.02);  // the experts never waver
+}
+
+TEST(Cloning, KeepsTheBestRound) {
+  Fixture f(testing::linear_control({.episodes = 80}), true, 2);
+  const auto groups = groups_of(f.data, 2);
+  const auto first = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
+  auto wild = quick();  // steps so large that every round ends up worse
+  wild.adam.learning_rate = 0.3;
+  const auto before = f.parameters();
+  const auto second = clone_policies(f.data, f.inputs, groups, wild, f.policies, {});
+  EXPECT_EQ(f.parameters(), before);
+  for (std::size_t g = 0; g < 2; ++g) {
+    EXPECT_DOUBLE_EQ(second[g].loss_before, first[g].loss);
+    EXPECT_DOUBLE_EQ(second[g].loss, first[g].loss);
+    EXPECT_TRUE(second[g].converged);
+    EXPECT_EQ(second[g].rounds, wild.patience * (1 + wild.rate_drops));
+  }
+}
+
+TEST(Cloning, ALowerRateHelpsWhereTrainingStalls) {
+  auto options = quick();
+  options.adam.learning_rate = 0.03;
+  options.max_rounds = 100;
+  std::vector<double> losses;
+  for (const std::int64_t drops : {0, 2}) {
+    options.rate_drops = drops;
+    Fixture f(testing::linear_control({.episodes = 80}), true, 2);
+    const auto summaries =
+        clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, {});
+    EXPECT_TRUE(summaries[0].converged);
+    losses.push_back(summaries[0].loss);
+  }
+  EXPECT_LT(losses[1], losses[0] - 0.01);
+}
+
+TEST(Cloning, NoRoundsLeavePoliciesAlone) {
+  Fixture f(testing::linear_control({}), true, 1);
+  const auto before = f.parameters();
+  auto none = quick();
+  none.max_rounds = 0;
+  const auto summaries = clone_policies(f.data, f.inputs, {{0, 1, 2}}, none, f.policies, {});
+  EXPECT_EQ(f.parameters(), before);
+  EXPECT_EQ(summaries.at(0).rounds, 0);
+}
+
+TEST(Cloning, DoesNotDependOnThreadsAndTellsItsProgress) {
+  auto options = quick();
+  options.max_rounds = 2;
+  std::vector<std::vector<float>> results;
+  for (const int threads : {1, 3}) {
+    Fixture f(testing::linear_control({}), true, 2);
+    RunContext run;
+    run.threads = threads;
+    std::vector<double> fractions;
+    run.progress = [&](const Progress& progress) {
+      EXPECT_EQ(progress.stage, "cloning");
+      fractions.push_back(progress.fraction);
+    };
+    clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run);
+    results.push_back(f.parameters());
+    EXPECT_TRUE(std::ranges::is_sorted(fractions));
+    EXPECT_NEAR(fractions.back(), 1.0, 1e-9);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(Cloning, AskedForTheImpossible) {
+  Fixture f(testing::linear_control({}), true, 2);
+  EXPECT_THROW(clone_policies(f.data, f.inputs, {{0}, {}}, quick(), f.policies, {}),
+               InvalidArgument);
+  EXPECT_THROW(clone_policies(f.data, f.inputs, {{0}}, quick(), f.policies, {}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace kindred
