@@ -14,6 +14,22 @@ constexpr double kSameLabels = 0.9;  // NMI from which two labellings are called
 
 }  // namespace
 
+void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
+                             std::int64_t actions) {
+  const auto describe = [](std::int64_t obs, bool is_discrete, std::int64_t width) {
+    return fmt::format("{} observation numbers and {} {}", obs, width,
+                       is_discrete ? "discrete actions" : "action numbers");
+  };
+  const auto width = data.actions.is_discrete() ? data.actions.count() : data.actions.dim();
+  // Discrete data may simply not use the highest actions.
+  const bool fits = data.observations.dim() == obs_dim && data.actions.is_discrete() == discrete &&
+                    (discrete ? width <= actions : width == actions);
+  if (!fits)
+    throw DataFormatError("the centres were fitted on data with {}, this data has {}",
+                          describe(obs_dim, discrete, actions),
+                          describe(data.observations.dim(), data.actions.is_discrete(), width));
+}
+
 std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data) {
   if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
   if (k > data.episodes())

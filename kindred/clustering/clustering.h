@@ -50,6 +50,11 @@ class Centres {
   virtual void save(ArrayFileWriter& file) const = 0;
 };
 
+/// Throws DataFormatError unless `data` has the dimensions centres were fitted on; `actions`: how
+/// many there are, or numbers per action.
+void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
+                             std::int64_t actions);
+
 /// One outer iteration of one restart.
 struct TraceEntry {
   std::int64_t restart = 0;

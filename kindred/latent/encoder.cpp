@@ -11,7 +11,6 @@
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
 #include "kindred/latent/batches.h"
-#include "kindred/policies/centres.h"
 
 namespace kindred::latent {
 

@@ -97,11 +97,6 @@ class TabularCentres final : public PolicyCentres {
 void save_stack(const PolicyStack& stack, const std::string& prefix, ArrayFileWriter& file);
 PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file);
 
-/// Throws DataFormatError unless `data` has the dimensions centres were fitted on; `actions`: how
-/// many there are, or numbers per action.
-void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
-                             std::int64_t actions);
-
 /// Policies of either kind, as they saved themselves.
 std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file);
 
