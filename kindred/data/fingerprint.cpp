@@ -1,0 +1,153 @@
+#include "kindred/data/fingerprint.h"
+
+#include <bit>
+#include <charconv>
+#include <span>
+#include <vector>
+
+#include "kindred/core/error.h"
+#include "kindred/core/words.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15U;  // odd, and without a pattern in its bits
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * kFactor;
+  return hash ^ (hash >> 32);
+}
+
+std::uint64_t hash_of(std::span<const float> row) {
+  std::uint64_t hash = row.size();
+  for (const float number : row) hash = mixed(hash, std::bit_cast<std::uint32_t>(number));
+  return hash;
+}
+
+/// What one step adds to a sum over steps: sums can be made in parts, and a step counts with its
+/// place.
+std::uint64_t at_step(std::uint64_t hash, std::int64_t step) {
+  return mixed(mixed(kFactor, hash), static_cast<std::uint64_t>(step));
+}
+
+std::uint64_t episode_hash(const Trajectories& data) {
+  std::uint64_t hash = 0;
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    hash = mixed(hash, static_cast<std::uint64_t>(data.offsets[i + 1]));
+    for (const char c : data.ids[static_cast<std::size_t>(i)])
+      hash = mixed(hash, static_cast<unsigned char>(c));
+  }
+  return hash;
+}
+
+std::uint64_t observation_hash(const Observations& observations) {
+  const auto dim = static_cast<std::size_t>(observations.dim());
+  std::uint64_t hash = 0;
+  if (observations.is_interned()) {
+    std::vector<std::uint64_t> of_row;
+    for (std::int64_t row = 0; row < observations.distinct(); ++row)
+      of_row.push_back(
+          hash_of(observations.table().span().subspan(static_cast<std::size_t>(row) * dim, dim)));
+    for (std::int64_t t = 0; t < observations.steps(); ++t)
+      hash += at_step(of_row[static_cast<std::size_t>(observations.index()[t])], t);
+    return hash;
+  }
+  std::vector<float> row(dim);
+  for (std::int64_t t = 0; t < observations.steps(); ++t) {
+    observations.copy(t, t + 1, row.data());
+    hash += at_step(hash_of(row), t);
+  }
+  return hash;
+}
+
+std::uint64_t action_hash(const Actions& actions) {
+  const auto dim = static_cast<std::size_t>(actions.dim());
+  std::uint64_t hash = 0;
+  for (std::int64_t t = 0; t < actions.steps(); ++t)
+    hash += at_step(actions.is_discrete() ? static_cast<std::uint64_t>(actions.ints()[t])
+                                          : hash_of(actions.floats().span().subspan(
+                                                static_cast<std::size_t>(t) * dim, dim)),
+                    t);
+  return hash;
+}
+
+// As text: many readers of JSON keep only 53 bits of a number.
+std::string hexadecimal(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+std::uint64_t from_hexadecimal(const std::string& text) {
+  std::uint64_t hash = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw DataFormatError("'{}' is not a hash in hexadecimal digits", text);
+  return hash;
+}
+
+std::string action_words(const Fingerprint& f) {
+  return f.discrete ? fmt::format("one of {} actions a step", f.actions)
+                    : fmt::format("{} action numbers a step", f.actions);
+}
+
+}  // namespace
+
+Fingerprint fingerprint_of(const Trajectories& data) {
+  return {.episodes = data.episodes(),
+          .steps = data.steps(),
+          .obs_dim = data.observations.dim(),
+          .discrete = data.actions.is_discrete(),
+          .actions = data.actions.is_discrete() ? data.actions.count() : data.actions.dim(),
+          .episode_hash = episode_hash(data),
+          .observation_hash = observation_hash(data.observations),
+          .action_hash = action_hash(data.actions)};
+}
+
+nlohmann::ordered_json to_json(const Fingerprint& f) {
+  return {{"episodes", f.episodes},
+          {"steps", f.steps},
+          {"obs_dim", f.obs_dim},
+          {"discrete", f.discrete},
+          {"actions", f.actions},
+          {"episode_hash", hexadecimal(f.episode_hash)},
+          {"observation_hash", hexadecimal(f.observation_hash)},
+          {"action_hash", hexadecimal(f.action_hash)}};
+}
+
+Fingerprint fingerprint_from_json(const nlohmann::ordered_json& json) {
+  return {.episodes = json.at("episodes"),
+          .steps = json.at("steps"),
+          .obs_dim = json.at("obs_dim"),
+          .discrete = json.at("discrete"),
+          .actions = json.at("actions"),
+          .episode_hash = from_hexadecimal(json.at("episode_hash")),
+          .observation_hash = from_hexadecimal(json.at("observation_hash")),
+          .action_hash = from_hexadecimal(json.at("action_hash"))};
+}
+
+std::string difference(const Fingerprint& expected, const Fingerprint& found) {
+  const auto counted = [](std::int64_t has, std::int64_t had, const char* what) {
+    return fmt::format("it has {} {}, the run had {}", grouped(has), what, grouped(had));
+  };
+  if (found.episodes != expected.episodes)
+    return counted(found.episodes, expected.episodes, "episodes");
+  if (found.steps != expected.steps) return counted(found.steps, expected.steps, "steps");
+  if (found.obs_dim != expected.obs_dim)
+    return counted(found.obs_dim, expected.obs_dim, "observation numbers");
+  if (found.discrete != expected.discrete || found.actions != expected.actions)
+    return fmt::format("it has {}, the run had {}", action_words(found), action_words(expected));
+  if (found.episode_hash != expected.episode_hash)
+    return "its episodes have other names or lengths";
+  if (found.action_hash != expected.action_hash) return "its actions are others";
+  if (found.observation_hash != expected.observation_hash) return "its observations are others";
+  return "";
+}
+
+void require_same_data(const Fingerprint& expected, const Fingerprint& found,
+                       const std::string& path) {
+  const auto what = difference(expected, found);
+  if (!what.empty())
+    throw InvalidArgument(
+        "'{}' is not the dataset this run was made from: {}; give the file the run was made from, "
+        "read with the same options",
+        path, what);
+}
+
+}  // namespace kindred
