@@ -1,15 +1,13 @@
 // kindred assign: labels for trajectories that were not in the run.
+#include "kindred/runs/assign.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
-#include "kindred/core/files.h"
 #include "kindred/core/parallel.h"
-#include "kindred/data/csv.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/scores.h"
 
 namespace kindred::app {
 namespace {
@@ -29,44 +27,27 @@ struct AssignCommand {
   void run() {
     flags.apply();
     const LoadedRun fitted = load_run(RunFolder(run_folder));
-    const Trajectories data = dataset.load();
+    const Trajectories data = dataset.load().data;
     RunContext context;
     context.threads = resolve_threads(static_cast<int>(threads));
-    const Matrix scores = fitted.centres->score(data, context);
-    const auto labels = best_columns(scores);
-    const auto margin = margins(scores);
+    const Assignment found = assign(fitted, data, context);
+    write_assignment(output, data, found);
 
-    std::string csv = "episode,label,margin,fits\n";
-    std::int64_t misfits = 0;
-    std::vector<std::int64_t> sizes(static_cast<std::size_t>(scores.columns), 0);
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      const auto episode = static_cast<std::int64_t>(i);
-      const double per =
-          fitted.centres->sums_over_steps() ? static_cast<double>(data.length(episode)) : 1.0;
-      const bool fits = scores(episode, labels[i]) / per >=
-                        fitted.misfit_below[static_cast<std::size_t>(labels[i])];
-      misfits += !fits;
-      ++sizes[static_cast<std::size_t>(labels[i])];
-      csv += fmt::format("{},{},{},{}\n", csv_field(data.ids[i]), labels[i], margin[i],
-                         fits ? "yes" : "no");
-    }
-    write_text(output, csv);
-
-    say(fmt::format("{} trajectories labelled by {} centres", grouped(scores.rows),
-                    scores.columns));
-    for (std::size_t c = 0; c < sizes.size(); ++c)
-      tell(fmt::format("cluster {}", c), grouped(sizes[c]));
+    say(fmt::format("{} trajectories labelled by {} centres", grouped(data.episodes()),
+                    found.sizes.size()));
+    for (std::size_t c = 0; c < found.sizes.size(); ++c)
+      tell(fmt::format("cluster {}", c), grouped(found.sizes[c]));
     tell("fit no centre",
-         fmt::format("{}  (worse than 99.9% of the centre's own)", grouped(misfits)));
-    Json json = {{"episodes", scores.rows},
-                 {"k", scores.columns},
-                 {"sizes", sizes},
-                 {"misfits", misfits},
+         fmt::format("{}  (worse than 99.9% of the centre's own)", grouped(found.misfits())));
+    Json json = {{"episodes", data.episodes()},
+                 {"k", found.sizes.size()},
+                 {"sizes", found.sizes},
+                 {"misfits", found.misfits()},
                  {"labels", output}};
     if (!data.labels.empty()) {
-      const auto agreement = score_clustering(labels, data.labels.span());
-      tell_scores(agreement, oracle_ceiling(data));
-      add_scores(json, agreement);
+      const auto scores = score_clustering(found.labels, data.labels.span());
+      tell_scores(scores, oracle_nmi(data));
+      add_scores(json, scores);
     }
     tell("labels", output);
     emit(common, json);

@@ -1,23 +1,19 @@
 // kindred cluster: from a dataset to a run folder.
-#include <fmt/chrono.h>
+#include "kindred/runs/cluster.h"
+
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <ctime>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
-#include "kindred/core/error.h"
-#include "kindred/core/files.h"
 #include "kindred/core/parallel.h"
-#include "kindred/core/resources.h"
-#include "kindred/core/version.h"
 #include "kindred/methods/method.h"
 #include "kindred/nn/device.h"
-#include "kindred/runs/run_folder.h"
 #include "progress_bar.h"
+#include "stop_signal.h"
 
 namespace kindred::app {
 namespace {
@@ -44,28 +40,10 @@ struct ClusterCommand {
             text("device", device, "cpu or cuda.")};
   }
 
-  /// A folder that is new, empty, or an earlier run, which this one replaces.
-  void prepare(const RunFolder& folder) const {
-    std::error_code error;
-    if (fs::exists(folder.path()) && !fs::is_directory(folder.path()))
-      throw InvalidArgument("'{}' is a file; -o names a folder for the run", output);
-    const bool is_run = fs::exists(folder.record()) || fs::exists(folder.config());
-    if (!is_run && fs::exists(folder.path()) && !fs::is_empty(folder.path(), error))
-      throw InvalidArgument("'{}' holds other files and no run; choose another folder", output);
-    fs::create_directories(folder.path(), error);
-    if (error) throw IoError("cannot make the folder '{}': {}", output, error.message());
-    // Without its record an old run no longer counts as one, and its evaluation means nothing.
-    for (const auto& file : {folder.record(), folder.evaluation(), folder.policies()})
-      fs::remove(file, error);
-    if (!resume) fs::remove(folder.state(), error);
-    write_text(folder.config(), flags.toml());
-  }
-
-  RunContext context(const RunFolder& folder, ProgressBar& bar) const {
+  RunContext context(ProgressBar& bar) const {
     RunContext run;
     run.progress = [&bar](const Progress& progress) { bar.show(progress); };
-    run.stop_requested = interrupted;
-    run.checkpoint = folder.state();
+    run.stop_requested = stop_requested;
     run.resume = resume;
     run.threads = resolve_threads(static_cast<int>(threads));
     run.device = device;
@@ -76,73 +54,40 @@ struct ClusterCommand {
     flags.apply();
     if (!positional.empty()) dataset.data = positional;
     require_device(device);
-    const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-    const Trajectories data = dataset.load();
-    configured->check(data);
     if (output.empty()) output = fs::path(dataset.data).stem().string() + "-" + method + "-run";
-    const RunFolder folder(output);
-    if (resume && fs::exists(folder.record())) {
-      say(fmt::format("The run in '{}' is complete; there is nothing to resume.", output));
-      emit(common, result_json(RunRecord::read(folder.record())));
-      return;
-    }
-    prepare(folder);
-
-    catch_interrupt();
-    Clustering clustering = [&] {
+    const ClusterRequest request{.dataset = dataset,
+                                 .method = configured.get(),
+                                 .folder = RunFolder(output),
+                                 .command = command_line(arguments),
+                                 .config = flags.toml()};
+    catch_stop_signals();
+    const ClusterOutcome outcome = [&] {
       ProgressBar bar;
-      return configured->fit(data, context(folder, bar));
+      return cluster(request, context(bar));
     }();
-    if (clustering.stopped) {
-      say(fmt::format("Stopped after round {}; everything so far is saved. Go on with:\n  {}{}",
-                      clustering.timings["rounds"].dump(), command_line(arguments),
-                      resume ? "" : " --resume"));
-      throw Exit{kInterrupted};
+    if (outcome.end == ClusterOutcome::End::kStopped) {
+      say(fmt::format("Stopped; {} rounds are saved. Go on with:\n  {}{}", outcome.rounds,
+                      request.command, resume ? "" : " --resume"));
+      throw Exit{stop_exit_code()};
     }
-
-    RunRecord record;
-    record.version = kVersion;
-    record.command = command_line(arguments);
-    record.started = started;
-    record.dataset = describe_dataset(data, fs::absolute(dataset.data).lexically_normal().string());
-    record.dataset["fingerprint"] = fingerprint_of(data);
-    record.dataset["provenance"] = data.provenance;
-    describe_clustering(clustering, record);
-    record.machine = {{"device", device},
-                      {"threads", resolve_threads(static_cast<int>(threads))},
-                      {"peak_rss_mb", peak_rss_mb()}};
-    const auto ceiling = oracle_ceiling(data);
-    std::optional<ClusteringScores> scores;
-    if (!data.labels.empty()) {
-      scores = score_clustering(clustering.labels, data.labels.span());
-      add_scores(record.result, *scores);
-    }
-    record.result["ceiling"] = ceiling ? Json(*ceiling) : Json(nullptr);
-    save_run(folder, data, clustering, record);
-    std::error_code error;
-    fs::remove(folder.state(), error);
-    tell_result(clustering, record, scores, ceiling, folder);
-    emit(common, result_json(record));
+    if (outcome.end == ClusterOutcome::End::kWasFinished)
+      say(fmt::format("The run in '{}' is complete; there is nothing to resume.", output));
+    else
+      tell_result(outcome.record, request.folder);
+    emit(common, result_json(outcome.record));
   }
 
-  void tell_result(const Clustering& clustering, const RunRecord& record,
-                   const std::optional<ClusteringScores>& scores,
-                   const std::optional<double>& ceiling, const RunFolder& folder) const {
+  static void tell_result(const RunRecord& record, const RunFolder& folder) {
     const auto& result = record.result;
     say(fmt::format("{}: {} trajectories in {} clusters", record.method,
-                    grouped(static_cast<std::int64_t>(clustering.labels.size())), clustering.k()));
+                    grouped(record.dataset["episodes"].get<std::int64_t>()), record.k()));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
-    tell("objective J",
-         fmt::format("{:.7g}{}", clustering.objective,
-                     result["objective_before_merge"] == result["objective"]
-                         ? ""
-                         : fmt::format("  (before merging {:.7g})",
-                                       result["objective_before_merge"].get<double>())));
-    tell("rounds", fmt::format("{}{}", clustering.iterations,
-                               clustering.converged ? ", converged" : ", not converged"));
+    tell("objective J", objective_words(result));
+    tell("rounds", fmt::format("{}{}", result["rounds"].get<std::int64_t>(),
+                               result["converged"] ? ", converged" : ", not converged"));
     tell("restarts", agreement_sentence(result["agreement"], record.restarts.size()));
-    if (scores) tell_scores(*scores, ceiling);
-    tell("seconds", fmt::format("{:.1f}", clustering.seconds));
+    if (result.contains("nmi")) tell_recorded_scores(result);
+    tell("seconds", fmt::format("{:.1f}", record.timings["fit"].get<double>()));
     if (record.timings.contains("padded_steps")) {
       const double padded = record.timings["padded_steps"];
       tell("padded work",
@@ -151,9 +96,21 @@ struct ClusterCommand {
     }
     tell("peak memory", fmt::format("{:.0f} MB", record.machine["peak_rss_mb"].get<double>()));
     tell("run folder", folder.path().string());
-    for (const auto& file : {folder.labels(), folder.record(), folder.scores(), folder.centres(),
-                             folder.trace(), folder.config()})
-      tell("", file.string());
+    for (const auto& file : folder.results()) tell("", file.string());
+  }
+
+  /// An objective can be infinite, which JSON writes as null.
+  static double number(const Json& value) {
+    return value.is_number() ? value.get<double>() : -std::numeric_limits<double>::infinity();
+  }
+
+  static std::string objective_words(const Json& result) {
+    const bool merged = result.contains("objective_before_merge") &&
+                        result["objective_before_merge"] != result["objective"];
+    return fmt::format(
+        "{:.7g}{}", number(result["objective"]),
+        merged ? fmt::format("  (before merging {:.7g})", number(result["objective_before_merge"]))
+               : "");
   }
 
   static std::string agreement_sentence(const Json& agreement, std::size_t restarts) {
@@ -216,7 +173,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster diagonal.h5 -k 7 --merge-to 5 --restarts 5 --seed 1 -o run\n"
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
-      "Ctrl-C finishes the round and saves; the same command with --resume goes on.\n"
+      "Ctrl-C stops and keeps the rounds done; the same command with --resume goes on.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;

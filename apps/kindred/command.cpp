@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <sstream>
 
@@ -13,6 +12,7 @@
 #include "kindred/core/files.h"
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
+#include "streams.h"
 
 namespace kindred::app {
 namespace {
@@ -142,7 +142,7 @@ void Common::add_json(CLI::App& command) {
 }
 
 void tell(const std::string& name, const std::string& value) {
-  fmt::print(stderr, "  {:<20} {}\n", name, value);
+  write_to_people(fmt::format("  {:<20} {}\n", name, value));
 }
 
 std::string wrapped(const std::string& text, std::size_t width) {
@@ -160,13 +160,34 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void say(const std::string& line) { write_to_people(line + "\n"); }
 
 void emit(const Common& common, const Json& json) {
   if (!common.json) return;
-  // Names of files may be no UTF-8, which JSON must be.
-  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  std::fflush(stdout);
+  write_to_programs(as_text(json) + "\n");
+}
+
+std::string as_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+void tell_scores(const ClusteringScores& scores, const std::optional<double>& oracle) {
+  tell("NMI", fmt::format("{:.4f}{}", scores.nmi,
+                          oracle ? fmt::format("  (the oracle's {:.4f})", *oracle) : ""));
+  tell("ARI", fmt::format("{:.4f}", scores.ari));
+  tell("accuracy", fmt::format("{:.4f}", scores.accuracy));
+  tell("purity", fmt::format("{:.4f}", scores.purity));
+}
+
+void tell_recorded_scores(const Json& result) {
+  const auto oracle = result.value("ceiling", Json());
+  tell_scores({.nmi = result.at("nmi"),
+               .ari = result.at("ari"),
+               .accuracy = result.at("accuracy"),
+               .purity = result.at("purity"),
+               .homogeneity = result.at("homogeneity"),
+               .completeness = result.at("completeness")},
+              oracle.is_number() ? std::optional(oracle.get<double>()) : std::nullopt);
 }
 
 std::string rounded(const std::optional<double>& number) {

@@ -13,6 +13,7 @@
 
 #include "kindred/core/options.h"
 #include "kindred/core/words.h"
+#include "kindred/metrics/clustering_scores.h"
 
 namespace kindred::app {
 
@@ -70,6 +71,14 @@ void say(const std::string& line);
 /// The last line of standard output, when --json was given.
 void emit(const Common& common, const Json& json);
 
+/// JSON as text. What is not UTF-8, such as the name of a file, is replaced by what is.
+std::string as_text(const Json& json, int indent = -1);
+
+/// NMI (with the oracle's beside it where that is known), ARI, accuracy and purity.
+void tell_scores(const ClusteringScores& scores, const std::optional<double>& oracle);
+/// The same of a record's result.
+void tell_recorded_scores(const Json& result);
+
 /// Rounded for people: 4 significant digits; "-" when there is none.
 std::string rounded(const std::optional<double>& number);
 
@@ -99,8 +108,8 @@ void add_filter(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_envs(CLI::App& app);
 
-/// The exit code of a run that was interrupted and can be resumed.
-inline constexpr int kInterrupted = 130;
+inline constexpr int kOurFault = 1;
+inline constexpr int kBadInput = 2;
 
 /// Thrown to leave with an exit code once everything has been said.
 struct Exit {

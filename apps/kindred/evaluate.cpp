@@ -7,12 +7,11 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/envs/registry.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 #include "progress_bar.h"
 
 namespace kindred::app {
@@ -54,7 +53,7 @@ struct EvaluateCommand {
     const Stopwatch clock;
     const RunFolder folder(run_folder);
     const LoadedRun fitted = load_run(folder);
-    const Trajectories loaded = load_run_dataset(folder, fitted.record, data);
+    const Trajectories loaded = load_dataset(fitted.record, data);
     const auto acted_in = make_environment(loaded);
     const Evaluation result = [&] {
       ProgressBar bar;

@@ -16,6 +16,7 @@
 #include "kindred/envs/registry.h"
 #include "kindred/experts/recipes.h"
 #include "progress_bar.h"
+#include "streams.h"
 
 namespace kindred::app {
 namespace {
@@ -36,7 +37,8 @@ void add_list(CLI::App& experts) {
       }
       for (const auto& policy : policies) {
         if (!common->json)
-          fmt::print("{:<18} {:<14} {}\n", info.name, policy->name(), policy->summary());
+          write_to_programs(
+              fmt::format("{:<18} {:<14} {}\n", info.name, policy->name(), policy->summary()));
         json.push_back({{"environment", info.name},
                         {"expert", policy->name()},
                         {"summary", policy->summary()}});
@@ -119,7 +121,7 @@ struct TrainCommand {
     Json record = {{"version", kVersion}, {"command", typed}};
     record.update(trained.record);
     write_text(path, trained.policy->to_bytes());
-    write_text(std::filesystem::path(path).replace_extension(".json"), record.dump(1) + "\n");
+    write_text(std::filesystem::path(path).replace_extension(".json"), as_text(record, 1) + "\n");
     tell(
         trained.policy->name(),
         fmt::format("return {:.1f} ± {:.1f}, {}", record["evaluation"]["mean_return"].get<double>(),

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
 
 namespace kindred::app {
@@ -40,10 +39,9 @@ struct ExportCommand {
     std::error_code hidden;
     const bool found =
         !data.empty() || fs::exists(fitted.record.dataset.at("path").get<std::string>(), hidden);
-    const auto observations =
-        check && found
-            ? check_observations(*policies, load_run_dataset(folder, fitted.record, data))
-            : std::vector<float>();
+    const auto observations = check && found
+                                  ? check_observations(*policies, load_dataset(fitted.record, data))
+                                  : std::vector<float>();
     export_policies(*policies, origin(fitted), observations, output);
     const auto checked = static_cast<std::int64_t>(observations.size()) / policies->obs_dim();
     tell_result(folder, fitted, *policies, checked);

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/stopwatch.h"
@@ -12,6 +11,8 @@
 #include "kindred/experts/experts.h"
 #include "kindred/experts/recipes.h"
 #include "kindred/experts/rollout.h"
+#include "kindred/runs/dataset.h"
+#include "kindred/runs/scores.h"
 #include "progress_bar.h"
 
 namespace kindred::app {
@@ -60,7 +61,7 @@ struct GenerateCommand {
     bar.clear();
     write_trajectories(data, output, file_format);
 
-    const auto ceiling = oracle_ceiling(data);
+    const auto ceiling = oracle_nmi(data);
     say(fmt::format("{}: {}", info.name, info.summary));
     tell("episodes", grouped(data.episodes()));
     tell("steps", grouped(data.steps()));
@@ -68,13 +69,13 @@ struct GenerateCommand {
       tell("distinct", grouped(data.observations.distinct()) + " observations");
     for (std::size_t i = 0; i < policies.size(); ++i)
       tell(i == 0 ? "experts" : "", policies[i]->name() + ": " + policies[i]->summary());
-    if (ceiling) tell("oracle ceiling", fmt::format("NMI {:.4f}", *ceiling));
+    if (ceiling) tell("oracle", fmt::format("NMI {:.4f}", *ceiling));
     tell("generated in",
          fmt::format("{:.2f} s, {} steps/s", seconds,
                      grouped(std::lround(static_cast<double>(data.steps()) / seconds))));
     tell("file", output);
 
-    Json json = describe_dataset(data, output);
+    Json json = Dataset{output, file_format, data}.describe();
     json["environment"] = info.name;
     json["seed"] = generate.seed;
     json["ceiling"] = ceiling ? Json(*ceiling) : Json(nullptr);

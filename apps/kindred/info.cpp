@@ -6,8 +6,9 @@
 #include <numeric>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/resources.h"
+#include "kindred/runs/dataset.h"
+#include "kindred/runs/scores.h"
 
 namespace kindred::app {
 namespace {
@@ -38,8 +39,9 @@ Json describe_labels(const Trajectories& data) {
 }
 
 void run(const DatasetOptions& options, const Common& common) {
-  const Trajectories data = options.load();
-  Json json = describe_dataset(data, options.data);
+  const Dataset dataset = options.load();
+  const Trajectories& data = dataset.data;
+  Json json = dataset.describe();
   std::vector<double> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<double>(data.length(i)));
@@ -47,7 +49,7 @@ void run(const DatasetOptions& options, const Common& common) {
   const auto returns = episode_returns(data);
   json["return"] = returns.empty() ? Json(nullptr) : Range(returns).json();
   json["labels"] = describe_labels(data);
-  const auto ceiling = oracle_ceiling(data);
+  const auto ceiling = oracle_nmi(data);
   json["ceiling"] = ceiling ? Json(*ceiling) : Json(nullptr);
   json["column_mb"] = static_cast<double>(data.bytes_in_memory()) / 1e6;
   json["peak_rss_mb"] = peak_rss_mb();
@@ -74,7 +76,7 @@ void run(const DatasetOptions& options, const Common& common) {
                      fmt::join(json["labels"]["sizes"].get<std::vector<int>>(), " ")));
     if (!data.label_names.empty()) tell("", fmt::format("{}", fmt::join(data.label_names, ", ")));
   }
-  if (ceiling) tell("oracle ceiling", fmt::format("NMI {:.4f}", *ceiling));
+  if (ceiling) tell("oracle", fmt::format("NMI {:.4f}", *ceiling));
   emit(common, json);
 }
 

@@ -5,9 +5,8 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/data/label_writer.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred::app {
 namespace {
@@ -37,13 +36,13 @@ struct LabelCommand {
   }
 
   void write() const {
-    const auto dataset = load_labelled_dataset(run_folder, into, "--into");
-    const auto written =
-        write_labels(dataset.path, dataset.format, dataset.data, dataset.labels, options);
-    const auto left_out = std::ranges::count(dataset.labels.labels, kNoLabel);
+    const auto [dataset, labels, clusters] =
+        load_labelled_dataset(load_run(RunFolder(run_folder)), into, "--into");
+    const auto written = write_labels(dataset.path, dataset.format, dataset.data, labels, options);
+    const auto left_out = std::ranges::count(labels.labels, kNoLabel);
     say(fmt::format("{} of {} episodes labelled, {} clusters",
                     grouped(dataset.data.episodes() - left_out), grouped(dataset.data.episodes()),
-                    dataset.clusters));
+                    clusters));
     Json files = Json::array();
     for (const auto& [file, what] : written) {
       tell("written to", file.string());
@@ -59,13 +58,13 @@ struct LabelCommand {
                   {"key", options.key},
                   {"labelled", dataset.data.episodes() - left_out},
                   {"left_out", left_out},
-                  {"k", dataset.clusters},
+                  {"k", clusters},
                   {"written", files}});
   }
 
   void take_back() const {
     const auto run = load_run(RunFolder(run_folder));
-    const auto path = run_dataset_path(run.record, into, "--into");
+    const auto path = dataset_path(run.record, into, "--into");
     Json files = Json::array();
     for (const auto& file : undo_labels(path, recognise(path))) {
       tell("as it was", file.string());

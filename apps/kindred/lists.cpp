@@ -6,6 +6,7 @@
 #include "command.h"
 #include "kindred/envs/registry.h"
 #include "kindred/methods/method.h"
+#include "streams.h"
 
 namespace kindred::app {
 namespace {
@@ -21,7 +22,7 @@ void add_list(CLI::App& app, const std::string& name, const std::string& help,
   command->callback([=] {
     Json json = Json::array();
     for (const auto& entry : entries()) {
-      if (!common->json) fmt::print("{:<18} {}\n", entry.name, entry.summary);
+      if (!common->json) write_to_programs(fmt::format("{:<18} {}\n", entry.name, entry.summary));
       json.push_back({{"name", entry.name}, {"summary", entry.summary}});
     }
     emit(*common, {{name, json}});

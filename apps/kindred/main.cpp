@@ -3,17 +3,25 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "command.h"
 #include "kindred/core/error.h"
 #include "kindred/core/version.h"
+#include "streams.h"
 
 namespace {
 
-constexpr int kBadInput = 2;
-constexpr int kOurFault = 1;
+using kindred::app::kBadInput;
+using kindred::app::kOurFault;
+
+int end_with(int code, const std::string& sentence) {
+  kindred::app::write_to_people("kindred: " + sentence + "\n");
+  return code;
+}
 
 int run(const std::vector<std::string>& arguments) {
   using namespace kindred::app;
@@ -54,7 +62,12 @@ int run(const std::vector<std::string>& arguments) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream asked;
+      app.exit(error, asked, asked);
+      write_to_programs(asked.str());
+      return 0;
+    }
     throw kindred::InvalidArgument("{}; see 'kindred{} --help'", error.what(),
                                    arguments.empty() ? "" : " " + arguments.front());
   }
@@ -64,21 +77,25 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  kindred::app::prepare_streams();
   try {
     return run({argv + 1, argv + argc});
   } catch (const kindred::app::Exit& exit) {
     return exit.code;
   } catch (const kindred::NumericError& error) {
-    fmt::print(stderr, "kindred: {}\n", error.what());
-    return kOurFault;
+    return end_with(kOurFault, error.what());
   } catch (const kindred::Error& error) {
-    fmt::print(stderr, "kindred: {}\n", error.what());
-    return kBadInput;
+    return end_with(kBadInput, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return end_with(kBadInput, fmt::format("cannot use '{}': {}", error.path1().string(),
+                                           error.code().message()));
+  } catch (const nlohmann::json::exception& error) {
+    return end_with(
+        kBadInput,
+        fmt::format("a file does not hold what Kindred once wrote into it: {}", error.what()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "kindred: out of memory\n");
-    return kOurFault;
+    return end_with(kOurFault, "out of memory");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kindred: internal error, please report it: {}\n", error.what());
-    return kOurFault;
+    return end_with(kOurFault, fmt::format("internal error, please report it: {}", error.what()));
   }
 }

@@ -5,15 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 
 #include "command.h"
+#include "streams.h"
 
 namespace kindred::app {
 namespace {
-
-volatile std::sig_atomic_t interrupt_seen = 0;
 
 std::size_t terminal_width() {
   winsize size{};
@@ -58,7 +55,7 @@ ProgressBar::ProgressBar()
 ProgressBar::~ProgressBar() { clear(); }
 
 void ProgressBar::clear() {
-  if (terminal_) fmt::print(stderr, "\r\033[K");
+  if (terminal_) write_to_people("\r\033[K");
 }
 
 void ProgressBar::estimate(const Progress& progress) {
@@ -77,7 +74,7 @@ void ProgressBar::estimate(const Progress& progress) {
   estimated_ = true;
   if (sentence.empty()) return;
   clear();
-  fmt::print(stderr, "{}\n", sentence);
+  say(sentence);
 }
 
 void ProgressBar::show(const Progress& progress) {
@@ -85,9 +82,7 @@ void ProgressBar::show(const Progress& progress) {
   if (!terminal_ || progress.stage == "estimate") return;
   const bool training = progress.stage == "training";  // within a round: the last one's facts hold
   if (!training && progress.stage != "round") {
-    fmt::print(stderr, "\r{} {}\033[K", progress.stage, bar(progress.fraction));
-    std::fflush(stderr);
-    return;
+    return show_line(progress.stage + " " + bar(progress.fraction));
   }
   if (!training) last_ = progress;
   std::string line = fmt::format("round {} {}", last_.iteration + (training ? 1 : 0),
@@ -116,17 +111,7 @@ void ProgressBar::show_share(const std::string& what, double share) {
 
 void ProgressBar::show_line(const std::string& line) {
   if (!terminal_) return;
-  fmt::print(stderr, "\r{}\033[K", line.substr(0, terminal_width() - 1));
-  std::fflush(stderr);
+  write_to_people(fmt::format("\r{}\033[K", line.substr(0, terminal_width() - 1)));
 }
-
-void catch_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupt_seen = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second Ctrl-C is not caught
-  ::sigaction(SIGINT, &action, nullptr);
-}
-
-bool interrupted() { return interrupt_seen != 0; }
 
 }  // namespace kindred::app

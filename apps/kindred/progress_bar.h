@@ -1,4 +1,4 @@
-// The line that shows a running method on a terminal, and the polite reaction to Ctrl-C.
+// The line that shows a running method on a terminal.
 #pragma once
 
 #include <chrono>
@@ -33,9 +33,5 @@ class ProgressBar {
   std::chrono::steady_clock::time_point start_;
   Progress last_;
 };
-
-/// From now on the first Ctrl-C asks to stop; the second one kills.
-void catch_interrupt();
-bool interrupted();
 
 }  // namespace kindred::app

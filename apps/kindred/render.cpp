@@ -7,11 +7,9 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
-#include "kindred/data/truth.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred::app {
 namespace {
@@ -38,7 +36,7 @@ struct RenderCommand {
 
   void run() {
     flags.apply();
-    const Trajectories data = dataset.load();
+    const Trajectories data = dataset.load().data;
     if (!run_folder.empty()) options.clusters = clusters_of(data);
     const auto chosen = choose(data);
     const auto kind =
@@ -57,8 +55,9 @@ struct RenderCommand {
   }
 
   std::vector<std::int32_t> clusters_of(const Trajectories& data) const {
-    const auto labelled = label_from_csv(data, RunFolder(run_folder).labels());
-    return {labelled.labels.begin(), labelled.labels.end()};
+    const auto run = load_run(RunFolder(run_folder));
+    require_same_data(run.record.fingerprint(), fingerprint_of(data), dataset.data);
+    return run.labels;
   }
 
   std::vector<std::int64_t> choose(const Trajectories& data) const {

@@ -7,12 +7,11 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/findings/findings.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred::app {
 namespace {
@@ -56,11 +55,11 @@ struct ReportCommand {
     require_page();
     const Stopwatch clock;
     const RunFolder folder(run_folder);
-    const auto loaded = load_run_dataset(folder, load_run(folder).record, data);
+    const auto loaded = load_dataset(load_run(folder).record, data);
     const auto found = report_record(folder, loaded);
-    if (!record_file.empty()) write_text(record_file, found.dump() + "\n");
-    show(found, found.at("conclusion"),
-         output.empty() ? folder.path() / "report.html" : fs::path(output), clock, common);
+    if (!record_file.empty()) write_text(record_file, as_text(found) + "\n");
+    show(found, found.at("conclusion"), output.empty() ? folder.report() : fs::path(output), clock,
+         common);
   }
 };
 

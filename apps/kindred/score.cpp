@@ -1,12 +1,9 @@
 // kindred score: how well a finished run agrees with the truth.
 #include <memory>
-#include <numeric>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
-#include "kindred/data/truth.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/scores.h"
 
 namespace kindred::app {
 namespace {
@@ -28,27 +25,16 @@ struct ScoreCommand {
       if (!fitted.record.result.contains("nmi"))
         throw InvalidArgument("the run in '{}' was made without true labels; give --truth CSV",
                               run_folder);
-      for (const char* key : {"nmi", "ari", "accuracy", "purity", "homogeneity", "completeness"}) {
-        json[key] = fitted.record.result[key];
-        tell(key, rounded(json[key].get<double>()));
-      }
+      for (const char* key : {"nmi", "ari", "accuracy", "purity", "homogeneity", "completeness"})
+        json[key] = fitted.record.result.at(key);
+      tell_recorded_scores(fitted.record.result);
     } else {
-      const auto scores = score_clustering(fitted.labels, true_labels(fitted.episodes));
+      const auto scores = score_run(fitted, truth);
       add_scores(json, scores);
       tell_scores(scores, std::nullopt);
     }
     if (fitted.record.result.contains("ceiling")) json["ceiling"] = fitted.record.result["ceiling"];
     emit(common, json);
-  }
-
-  std::vector<std::int32_t> true_labels(const std::vector<std::string>& episodes) const {
-    Trajectories named;  // the truth is matched to episodes by name; nothing else is needed
-    std::vector<std::int64_t> offsets(episodes.size() + 1);
-    std::iota(offsets.begin(), offsets.end(), 0);
-    named.offsets = offsets;
-    named.ids = episodes;
-    const auto labelled = label_from_csv(named, truth);
-    return {labelled.labels.begin(), labelled.labels.end()};
   }
 };
 

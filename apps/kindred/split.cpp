@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "command.h"
-#include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/data/extract.h"
+#include "kindred/runs/run.h"
 
 namespace kindred::app {
 namespace {
@@ -33,7 +33,9 @@ struct ClusterSource {
                  "Leave out episodes whose label is less sure (the margin in labels.csv).")};
   }
 
-  LabelledDataset load() const { return load_labelled_dataset(run_folder, moved_to, "--data"); }
+  LabelledDataset load() const {
+    return load_labelled_dataset(load_run(RunFolder(run_folder)), moved_to, "--data");
+  }
 
   std::vector<std::int64_t> episodes_of(const LabelledDataset& dataset,
                                         std::span<const std::int64_t> clusters) const {
@@ -53,9 +55,10 @@ struct ClusterSource {
   Json extract(const LabelledDataset& dataset, std::span<const std::int64_t> clusters,
                const fs::path& target) const {
     const auto episodes = episodes_of(dataset, clusters);
+    const auto& source = dataset.dataset;
     std::int64_t steps = 0;
-    for (const auto episode : episodes) steps += dataset.data.length(episode);
-    extract_episodes(dataset.path, dataset.format, dataset.data, episodes, target);
+    for (const auto episode : episodes) steps += source.data.length(episode);
+    extract_episodes(source.path, source.format, source.data, episodes, target);
     return {{"clusters", clusters}, {"episodes", episodes.size()}, {"steps", steps}};
   }
 
@@ -97,16 +100,17 @@ struct SplitCommand : ClusterSource {
         parts.push_back(std::move(part));
       }
     });
-    say(fmt::format("{} datasets in the format {}", parts.size(), name_of(dataset.format)));
+    say(fmt::format("{} datasets in the format {}", parts.size(), name_of(dataset.dataset.format)));
     for (const auto& part : parts) tell_part(part);
-    emit(common, {{"format", name_of(dataset.format)}, {"parts", parts}});
+    emit(common, {{"format", name_of(dataset.dataset.format)}, {"parts", parts}});
   }
 
   /// Minari finds a dataset by a folder with a version.
   static std::string part_name(const LabelledDataset& dataset, std::int64_t cluster) {
-    return fmt::format(
-        "policy_{}{}", cluster,
-        dataset.format == Format::kMinari ? "-v0" : fs::path(dataset.path).extension().string());
+    return fmt::format("policy_{}{}", cluster,
+                       dataset.dataset.format == Format::kMinari
+                           ? "-v0"
+                           : fs::path(dataset.dataset.path).extension().string());
   }
 };
 
@@ -127,8 +131,8 @@ struct FilterCommand : ClusterSource {
                               dataset.clusters - 1);
     auto part = extract(dataset, clusters, output);
     part["path"] = output;
-    part["format"] = name_of(dataset.format);
-    say(fmt::format("clusters {} of {}", fmt::join(clusters, ", "), dataset.path));
+    part["format"] = name_of(dataset.dataset.format);
+    say(fmt::format("clusters {} of {}", fmt::join(clusters, ", "), dataset.dataset.path));
     tell_part(part);
     emit(common, part);
   }

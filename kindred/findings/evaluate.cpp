@@ -29,12 +29,8 @@ std::vector<std::int64_t> numbers_below(std::int64_t n) {
   return numbers;
 }
 
-void require_same_data(const LoadedRun& run, const Trajectories& data) {
-  if (run.episodes != data.ids || run.record.dataset.value("steps", data.steps()) != data.steps())
-    throw InvalidArgument(
-        "the run was made from other episodes than the {} of this dataset; name its own with "
-        "--data",
-        data.episodes());
+void require_data_of(const LoadedRun& run, const Trajectories& data) {
+  require_same_data(run.record.fingerprint(), fingerprint_of(data), run.record.dataset.at("path"));
   if (const auto* own = dynamic_cast<const PolicyCentres*>(run.centres.get()))
     require_same_dimensions(data, own->obs_dim(), own->discrete(), own->actions());
 }
@@ -301,7 +297,7 @@ Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
 Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Environment& environment,
                     const EvaluateOptions& options, const RunContext& context) {
   const auto returns = episode_returns(data);
-  require_same_data(run, data);
+  require_data_of(run, data);
   require_returns(returns, options);
   require_acts_in(environment.spec(), data.observations.dim(), data.actions.is_discrete(),
                   data.actions.is_discrete() ? data.actions.count() : data.actions.dim());

@@ -20,7 +20,7 @@
 #include "kindred/envs/environment.h"
 #include "kindred/policies/centres.h"
 #include "kindred/policies/cloning.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred {
 

@@ -123,8 +123,9 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
 nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
   std::vector<LoadedRun> runs;
   for (const auto& folder : folders) runs.push_back(load_run(folder));
+  const auto data = runs.front().record.fingerprint();
   const bool same = std::ranges::all_of(
-      runs, [&](const LoadedRun& run) { return run.episodes == runs.front().episodes; });
+      runs, [&](const LoadedRun& run) { return run.record.fingerprint() == data; });
   auto list = Json::array();
   std::vector<std::vector<std::int32_t>> labellings;
   for (std::size_t i = 0; i < runs.size(); ++i) {

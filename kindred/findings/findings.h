@@ -6,12 +6,12 @@
 #include <span>
 
 #include "kindred/data/trajectories.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred {
 
-/// `data` is what the run clustered. Throws InvalidArgument when it is not, DataFormatError when
-/// the run is damaged. The same run and data give the same record.
+/// `data` is what load_dataset gives for the run. Throws DataFormatError when the run is damaged.
+/// The same run and data give the same record.
 nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data);
 
 /// Several runs side by side.

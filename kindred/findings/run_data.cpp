@@ -21,14 +21,6 @@ Matrix read_matrix(const ArrayFileReader& file, const std::string& name, std::in
   return matrix;
 }
 
-void require_same_episodes(const LoadedRun& run, const Trajectories& data) {
-  if (run.episodes != data.ids)
-    throw InvalidArgument(
-        "the run labelled {} episodes and the data holds {}, or they have other names; give the "
-        "dataset the run was made from",
-        run.episodes.size(), data.episodes());
-}
-
 std::vector<double> own_scores(const RunData& found) {
   const bool sums = found.run.centres->sums_over_steps();
   std::vector<double> fit;
@@ -51,7 +43,6 @@ std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& fold
 
 RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   RunData found{.run = load_run(folder), .data = data};
-  require_same_episodes(found.run, data);
   const ArrayFileReader file(folder.scores());
   found.scores = read_matrix(file, "scores", data.episodes());
   if (file.contains("latents")) found.latents = read_matrix(file, "latents", data.episodes());

@@ -8,7 +8,7 @@
 
 #include "kindred/data/trajectories.h"
 #include "kindred/policies/centres.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred::findings {
 
@@ -34,7 +34,7 @@ struct RunData {
   }
 };
 
-/// Throws InvalidArgument unless `data` is what the run clustered.
+/// `data` is what load_dataset gives for the run. Throws DataFormatError when the run is damaged.
 RunData load_run_data(const RunFolder& folder, const Trajectories& data);
 
 /// Labels of every restart.

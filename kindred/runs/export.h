@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kindred/policies/centres.h"
-#include "kindred/runs/run_folder.h"
+#include "kindred/runs/run.h"
 
 namespace kindred {
 

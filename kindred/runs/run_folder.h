@@ -1,19 +1,17 @@
-// A run on disk. The folder holds
+// Where a run lives on disk. The folder holds
 //   run.json     the run record            labels.csv   episode, label, margin
-//   config.toml  the resolved options      trace.csv    one line per restart and round
+//   config.toml  the options               trace.csv    one line per restart and round
 //   scores.h5    [episodes, k] matrix, labels of every restart, latent vectors where there are any
 //   centres.h5   the fitted centres        state.h5     only while a run can be resumed
-// and, once its policies were evaluated,
+// and, once its policies have been evaluated,
 //   evaluation.json  how they did          policies.h5  one policy per cluster, as evaluated
 #pragma once
 
 #include <filesystem>
-#include <memory>
-#include <string>
+#include <functional>
+#include <system_error>
+#include <utility>
 #include <vector>
-
-#include "kindred/clustering/clustering.h"
-#include "kindred/runs/run_record.h"
 
 namespace kindred {
 
@@ -30,31 +28,50 @@ class RunFolder {
   std::filesystem::path state() const { return folder_ / "state.h5"; }
   std::filesystem::path evaluation() const { return folder_ / "evaluation.json"; }
   std::filesystem::path policies() const { return folder_ / "policies.h5"; }
+  std::filesystem::path report() const { return folder_ / "report.html"; }
   const std::filesystem::path& path() const { return folder_; }
 
+  bool is_finished() const { return exists(record()); }
+  bool can_resume() const { return exists(state()); }
+
+  /// What every finished run has, the record last: a folder with a record is complete.
+  std::vector<std::filesystem::path> results() const {
+    return {labels(), trace(), scores(), centres(), config(), record()};
+  }
+
  private:
+  static bool exists(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+  }
+
   std::filesystem::path folder_;
 };
 
-/// Fills the parts of a record that follow from the clustering.
-void describe_clustering(const Clustering& clustering, RunRecord& record);
+/// Keeps other processes out of a run folder while it lives: a writer all of them, a reader
+/// writers. File systems that have no locks are trusted.
+class RunLock {
+ public:
+  enum class Purpose { kReading, kWriting };
 
-/// Writes everything but the config; the record comes last, so a folder with a record is complete.
-void save_run(const RunFolder& folder, const Trajectories& data, const Clustering& clustering,
-              const RunRecord& record);
+  /// Throws InvalidArgument when another process is at work there.
+  RunLock(const RunFolder& folder, Purpose purpose);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
 
-/// A finished run. `misfit_below[c]` is the score (per step where scores sum over steps) under
-/// which a trajectory fits cluster c worse than all but one in a thousand of its own.
-struct LoadedRun {
-  RunRecord record;
-  std::vector<std::string> episodes;
-  std::vector<std::int32_t> labels;
-  std::vector<double> margins;  ///< How sure each label is.
-  std::shared_ptr<const Centres> centres;
-  std::vector<double> misfit_below;
+ private:
+  int descriptor_;
 };
 
-/// Throws InvalidArgument when `folder` is not a finished run, DataFormatError when it is damaged.
-LoadedRun load_run(const RunFolder& folder);
+/// Makes the folder for a new run. Throws InvalidArgument when the name is that of a file or of a
+/// folder with other things in it, IoError when it cannot be made.
+void make_run_folder(const RunFolder& folder);
+
+/// Calls write(staged) with a folder inside `folder`, then moves what it wrote there to where it
+/// belongs, the record last, and removes what belongs to a run that was there before. When write
+/// throws, the folder stays as it was.
+void replace_run(const RunFolder& folder,
+                 const std::function<void(const RunFolder& staged)>& write);
 
 }  // namespace kindred

@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kindred/clustering/clustering.h"
+#include "kindred/data/fingerprint.h"
+
 namespace kindred {
 
 struct RunRecord {
@@ -13,7 +16,7 @@ struct RunRecord {
   std::string method;
   std::string command;              ///< As typed.
   std::string started;              ///< UTC, ISO 8601.
-  nlohmann::ordered_json dataset;   ///< Path, format, episodes, steps, dimensions, provenance.
+  nlohmann::ordered_json dataset;   ///< Path, dimensions, fingerprint, how it was read, provenance.
   nlohmann::ordered_json options;   ///< Complete and resolved.
   nlohmann::ordered_json result;    ///< Objective, rounds, sizes, agreement; scores when known.
   nlohmann::ordered_json restarts;  ///< One object each.
@@ -21,9 +24,18 @@ struct RunRecord {
   nlohmann::ordered_json timings;   ///< Seconds by stage.
   nlohmann::ordered_json machine;   ///< Threads, device, memory.
 
-  /// Writes and reads `run.json`. read throws IoError or DataFormatError.
+  /// Which data the run was made from.
+  Fingerprint fingerprint() const { return fingerprint_from_json(dataset.at("fingerprint")); }
+  /// Number of clusters.
+  std::int64_t k() const { return result.at("k"); }
+
+  /// Writes and reads `run.json`. A record that is read has every field its readers rely on, of the
+  /// right kind. read throws IoError or DataFormatError naming the field.
   void write(const std::filesystem::path& path) const;
   static RunRecord read(const std::filesystem::path& path);
 };
+
+/// Fills the parts of a record that follow from the clustering.
+void describe_clustering(const Clustering& clustering, RunRecord& record);
 
 }  // namespace kindred

@@ -14,6 +14,7 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "mirror.h"
+#include "tests/runs/records.h"
 
 namespace kindred {
 namespace {
@@ -55,8 +56,7 @@ TEST(PickCluster, BreaksTiesByHowMuchWasSeen) {
 
 LoadedRun as_loaded(const Clustering& clustering, const Trajectories& data) {
   LoadedRun run;
-  run.record.dataset = {{"steps", data.steps()}};
-  describe_clustering(clustering, run.record);
+  run.record = testing::record_of(clustering, data);
   run.episodes = data.ids;
   run.labels = clustering.labels;
   run.centres = clustering.centres;
@@ -222,7 +222,8 @@ TEST_F(Evaluate, WhatDoesNotFitIsRefusedBeforeTraining) {
   auto never = quick();
   never.rounds = 100'000;  // refusing must not take that long
   EXPECT_THAT(refusal(run_, data_, Diagonal(), never), HasSubstr("environment 'diagonal' has 243"));
-  EXPECT_THAT(refusal(run_, take_first(data_, 10), mirror_, never), HasSubstr("other episodes"));
+  EXPECT_THAT(refusal(run_, take_first(data_, 10), mirror_, never),
+              HasSubstr("is not the dataset this run was made from"));
   EXPECT_THAT(refusal(run_, testing::mirror_data(20), mirror_, never), HasSubstr("--data"));
   auto blind = data_;
   blind.rewards = {};

@@ -18,6 +18,7 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "mirror.h"
+#include "tests/runs/records.h"
 
 namespace kindred {
 namespace {
@@ -66,10 +67,7 @@ class Findings : public ::testing::Test {
   /// The record of a run on disk.
   ordered_json record_of(const Clustering& clustering, const Trajectories& data) {
     fs::create_directories(folder_);
-    RunRecord record;
-    record.dataset = {{"path", "somewhere.h5"}, {"episodes", data.episodes()}};
-    describe_clustering(clustering, record);
-    save_run(RunFolder(folder_), data, clustering, record);
+    save_run(RunFolder(folder_), data, clustering, testing::record_of(clustering, data), "");
     return report_record(RunFolder(folder_), data);
   }
 

@@ -1,0 +1,79 @@
+#include "kindred/runs/cluster.h"
+
+#include <fmt/chrono.h>
+
+#include <ctime>
+
+#include "kindred/core/resources.h"
+#include "kindred/core/version.h"
+#include "kindred/runs/scores.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset) {
+  RunRecord record;
+  record.version = kVersion;
+  record.command = request.command;
+  record.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record.dataset = dataset.describe();
+  record.dataset["path"] = fs::absolute(dataset.path).lexically_normal().string();
+  record.dataset["reading"] = request.dataset.to_json();
+  record.dataset["fingerprint"] = to_json(fingerprint_of(dataset.data));
+  record.dataset["provenance"] = dataset.data.provenance;
+  return record;
+}
+
+void describe_result(const Clustering& clustering, const Trajectories& data, const RunContext& run,
+                     RunRecord& record) {
+  describe_clustering(clustering, record);
+  record.machine = {
+      {"device", run.device}, {"threads", run.threads}, {"peak_rss_mb", peak_rss_mb()}};
+  if (!data.labels.empty())
+    add_scores(record.result, score_clustering(clustering.labels, data.labels.span()));
+  const auto oracle = oracle_nmi(data);
+  record.result["ceiling"] =
+      oracle ? nlohmann::ordered_json(*oracle) : nlohmann::ordered_json(nullptr);
+}
+
+/// Removes a folder in which nothing was saved, so that a failed run leaves no trace.
+struct EmptyFolderRemover {
+  const RunFolder& folder;
+
+  ~EmptyFolderRemover() {
+    std::error_code ignored;
+    fs::remove(folder.path(), ignored);  // only an empty one
+  }
+};
+
+}  // namespace
+
+ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
+  const auto& folder = request.folder;
+  const Dataset dataset = request.dataset.load();
+  request.method->check(dataset.data);
+  RunRecord record = describe_request(request, dataset);
+
+  make_run_folder(folder);
+  const RunLock lock(folder, RunLock::Purpose::kWriting);
+  const EmptyFolderRemover remover{folder};
+  if (run.resume && folder.is_finished()) {
+    auto finished = RunRecord::read(folder.record());
+    require_same_data(finished.fingerprint(), record.fingerprint(), dataset.path);
+    return {ClusterOutcome::End::kWasFinished, std::move(finished), 0};
+  }
+  std::error_code ignored;
+  if (!run.resume) fs::remove(folder.state(), ignored);
+  run.checkpoint = folder.state();
+
+  const Clustering clustering = request.method->fit(dataset.data, run);
+  if (clustering.stopped)
+    return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
+  describe_result(clustering, dataset.data, run, record);
+  save_run(folder, dataset.data, clustering, record, request.config);
+  return {ClusterOutcome::End::kFinished, std::move(record), 0};
+}
+
+}  // namespace kindred

@@ -1,0 +1,56 @@
+// The dataset a run is made from: which file, how to read it, which episodes, what truth.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kindred/core/options.h"
+#include "kindred/data/formats.h"
+#include "kindred/data/trajectories.h"
+
+namespace kindred {
+
+/// A dataset as it was read, with what a record says of it. Nothing needs the file any more.
+struct Dataset {
+  std::string path;  ///< As it was named.
+  Format format = Format::kAuto;
+  Trajectories data;
+
+  /// Path, format, size and dimensions.
+  nlohmann::ordered_json describe() const;
+};
+
+struct DatasetOptions {
+  std::string data;
+  ReadOptions read;
+  std::int64_t min_length = 1;
+  std::int64_t max_length = 0;
+  std::int64_t sample = 0;
+  std::int64_t sample_seed = 0;
+  std::string truth;
+  std::vector<std::int64_t> truth_boundary;
+  bool truth_return_change = false;
+
+  /// How to read the file.
+  OptionTable describe_reading();
+  /// Which episodes to keep.
+  OptionTable describe_selection();
+  /// Where true labels come from when the file has none.
+  OptionTable describe_truth();
+
+  /// Everything but the file's name, as a record keeps it, and back. restore throws DataFormatError
+  /// naming `where` when a value is not one the option takes.
+  nlohmann::ordered_json to_json() const;
+  void restore(const nlohmann::ordered_json& saved, const std::string& where);
+
+  /// Reads, labels and selects. Throws as the data room does.
+  Dataset load() const;
+  /// Reads every episode, also those that are not selected, without labelling any.
+  Dataset load_everything() const;
+  /// The episodes to keep of all.
+  Trajectories select(Trajectories loaded) const;
+};
+
+}  // namespace kindred

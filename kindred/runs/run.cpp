@@ -1,0 +1,166 @@
+#include "kindred/runs/run.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/data/truth.h"
+#include "kindred/methods/method.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A trajectory that scores lower than this share of a cluster's own members fits none.
+constexpr double kMisfitQuantile = 0.001;
+
+std::vector<double> misfit_thresholds(const Clustering& clustering, const Trajectories& data) {
+  std::vector<std::vector<double>> own(static_cast<std::size_t>(clustering.k()));
+  for (std::int64_t i = 0; i < clustering.scores.rows; ++i) {
+    const auto label = clustering.labels[static_cast<std::size_t>(i)];
+    const double per =
+        clustering.centres->sums_over_steps() ? static_cast<double>(data.length(i)) : 1;
+    own[static_cast<std::size_t>(label)].push_back(clustering.scores(i, label) / per);
+  }
+  std::vector<double> thresholds;
+  for (auto& values : own) {
+    const auto at =
+        static_cast<std::ptrdiff_t>(kMisfitQuantile * static_cast<double>(values.size()));
+    std::ranges::nth_element(values, values.begin() + at);
+    thresholds.push_back(values[static_cast<std::size_t>(at)]);
+  }
+  return thresholds;
+}
+
+std::string trace_csv(const Clustering& clustering) {
+  std::string text = "restart,round,objective,changed,sizes,seconds\n";
+  for (const auto& entry : clustering.trace)
+    text += fmt::format("{},{},{},{},{},{:.6f}\n", entry.restart, entry.iteration, entry.objective,
+                        entry.changed, fmt::join(entry.sizes, " "), entry.seconds);
+  return text;
+}
+
+void save_scores(const fs::path& path, const Clustering& clustering) {
+  ArrayFileWriter file(path);
+  file.write<double>("scores", clustering.scores.values,
+                     {clustering.scores.rows, clustering.scores.columns});
+  if (clustering.latents.rows > 0)
+    file.write<double>("latents", clustering.latents.values,
+                       {clustering.latents.rows, clustering.latents.columns});
+  file.write_text("meaning", clustering.score_meaning);
+  file.write<std::int32_t>("labels", clustering.labels);
+  for (const auto& restart : clustering.restarts)
+    file.write<std::int32_t>(fmt::format("restart_labels/{}", restart.restart), restart.labels);
+  file.close();
+}
+
+void save_centres(const fs::path& path, const Clustering& clustering, const Trajectories& data) {
+  ArrayFileWriter file(path);
+  clustering.centres->save(file);
+  file.write<double>("misfit_below", misfit_thresholds(clustering, data));
+  file.close();
+}
+
+void require_finished(const RunFolder& folder) {
+  if (folder.is_finished()) return;
+  const auto name = folder.path().string();
+  if (folder.can_resume())
+    throw InvalidArgument("the run in '{}' is not finished; finish it with cluster … --resume",
+                          name);
+  throw InvalidArgument(
+      "'{}' is not a run folder: it has no run.json; make one with 'kindred cluster FILE -o RUN'",
+      name);
+}
+
+/// The files of a run that was put together by hand may not fit each other.
+void require_consistent(const LoadedRun& run, const RunFolder& folder) {
+  const auto k = run.record.k();
+  if (run.centres->count() != k || static_cast<std::int64_t>(run.misfit_below.size()) != k)
+    throw DataFormatError("'{}' holds {} centres and {} thresholds, but the run has {} clusters",
+                          folder.centres().string(), run.centres->count(), run.misfit_below.size(),
+                          k);
+  const auto episodes = run.record.fingerprint().episodes;
+  if (static_cast<std::int64_t>(run.labels.size()) != episodes)
+    throw DataFormatError("'{}' labels {} episodes, but the run had {}", folder.labels().string(),
+                          run.labels.size(), episodes);
+  const auto wrong = std::ranges::find_if(run.labels, [k](auto l) { return l < 0 || l >= k; });
+  if (wrong != run.labels.end())
+    throw DataFormatError("'{}' gives the label {}, but the run has clusters 0 to {}",
+                          folder.labels().string(), *wrong, k - 1);
+}
+
+DatasetOptions reading_options(const RunRecord& record) {
+  DatasetOptions options;
+  options.restore(record.dataset.at("reading"), "run.json");
+  std::error_code ignored;
+  if (!fs::exists(options.truth, ignored)) options.truth.clear();
+  return options;
+}
+
+}  // namespace
+
+LoadedRun load_run(const RunFolder& folder) {
+  require_finished(folder);
+  const RunLock lock(folder, RunLock::Purpose::kReading);
+  require_finished(folder);  // another process may have been replacing it
+  LoadedRun run;
+  run.record = RunRecord::read(folder.record());
+  auto labels = read_labels_csv(folder.labels());
+  run.episodes = std::move(labels.episodes);
+  run.labels = std::move(labels.labels);
+  run.margins = std::move(labels.margins);
+  const ArrayFileReader centres(folder.centres());
+  run.centres = find_method(run.record.method).load_centres(centres);
+  run.misfit_below = centres.read<double>("misfit_below").values;
+  require_consistent(run, folder);
+  return run;
+}
+
+void save_run(const RunFolder& folder, const Trajectories& data, const Clustering& clustering,
+              const RunRecord& record, const std::string& config) {
+  replace_run(folder, [&](const RunFolder& staged) {
+    write_labels_csv(staged.labels(), data.ids, clustering.labels, margins(clustering.scores));
+    write_text(staged.trace(), trace_csv(clustering));
+    save_scores(staged.scores(), clustering);
+    save_centres(staged.centres(), clustering, data);
+    write_text(staged.config(), config);
+    record.write(staged.record());
+  });
+}
+
+std::string dataset_path(const RunRecord& record, const std::string& moved_to,
+                         const std::string& flag) {
+  if (!moved_to.empty()) return moved_to;
+  const std::string path = record.dataset.at("path");
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw InvalidArgument("the run's dataset '{}' is not there; name it with {}", path, flag);
+  return path;
+}
+
+Trajectories load_dataset(const RunRecord& record, const std::string& moved_to,
+                          const std::string& flag) {
+  auto options = reading_options(record);
+  options.data = dataset_path(record, moved_to, flag);
+  auto loaded = options.load();
+  require_same_data(record.fingerprint(), fingerprint_of(loaded.data), loaded.path);
+  return std::move(loaded.data);
+}
+
+LabelledDataset load_labelled_dataset(const LoadedRun& run, const std::string& moved_to,
+                                      const std::string& flag) {
+  auto options = reading_options(run.record);
+  options.data = dataset_path(run.record, moved_to, flag);
+  LabelledDataset labelled{options.load_everything(), {}, run.record.k()};
+  const auto& all = labelled.dataset.data;
+  require_same_data(run.record.fingerprint(), fingerprint_of(options.select(all)), options.data);
+  labelled.labels = match_labels(
+      all,
+      {.episodes = run.episodes, .labels = run.labels, .label_names = {}, .margins = run.margins});
+  return labelled;
+}
+
+}  // namespace kindred

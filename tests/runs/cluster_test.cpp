@@ -1,0 +1,124 @@
+#include "kindred/runs/cluster.h"
+
+#include <gmock/gmock.h>
+
+#include "kindred/core/error.h"
+#include "tests/runs/finished_run.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::FinishedRun;
+using ::testing::HasSubstr;
+using testing::message_of;
+using End = ClusterOutcome::End;
+
+using ClusterTest = FinishedRun;
+
+std::vector<std::string> files_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& file : fs::directory_iterator(folder)) names.push_back(file.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST_F(ClusterTest, LeavesAWholeRunAndNothingElse) {
+  const auto outcome = run();
+  EXPECT_EQ(outcome.end, End::kFinished);
+  EXPECT_EQ(files_in(folder_.path()),
+            (std::vector<std::string>{"centres.h5", "config.toml", "labels.csv", "run.json",
+                                      "scores.h5", "trace.csv"}));
+  EXPECT_EQ(read_text(folder_.config()), "k = 2\n");
+}
+
+TEST_F(ClusterTest, NeedsTheFileNoLongerOnceItHasBeenRead) {
+  RunContext context;
+  context.progress = [&](const Progress&) { fs::remove(data_); };
+  EXPECT_EQ(run(context).end, End::kFinished);
+  EXPECT_FALSE(fs::exists(data_));
+  EXPECT_EQ(load_run(folder_).record.dataset["format"], "kindred");
+}
+
+TEST_F(ClusterTest, AFailedRunLeavesTheOneBeforeIt) {
+  run();
+  const auto before = read_text(folder_.record());
+  RunContext context;
+  context.progress = [](const Progress&) { throw IoError("the disk is on fire"); };
+  EXPECT_EQ(message_of([&] { run(context); }), "the disk is on fire");
+  EXPECT_EQ(read_text(folder_.record()), before);
+  EXPECT_EQ(load_run(folder_).record.k(), 2);
+}
+
+TEST_F(ClusterTest, AFailedRunLeavesNoEmptyFolder) {
+  RunContext context;
+  context.progress = [](const Progress& progress) {
+    if (progress.stage == "training") throw IoError("the disk is on fire");
+  };
+  EXPECT_EQ(message_of([&] { run(context); }), "the disk is on fire");
+  EXPECT_FALSE(fs::exists(folder_.path()));
+}
+
+TEST_F(ClusterTest, ReplacingARunRemovesWhatBelongedToTheOld) {
+  run();
+  for (const auto& file : {folder_.evaluation(), folder_.policies(), folder_.report()})
+    write_text(file, "old");
+  run();
+  for (const auto& file : {folder_.evaluation(), folder_.policies(), folder_.report()})
+    EXPECT_FALSE(fs::exists(file)) << file;
+}
+
+TEST_F(ClusterTest, RefusesAFolderAnotherProcessIsAtWorkIn) {
+  fs::create_directories(folder_.path());
+  {
+    const RunLock lock(folder_, RunLock::Purpose::kWriting);
+    EXPECT_THAT(message_of<InvalidArgument>([&] { run(); }), HasSubstr("another process"));
+    EXPECT_TRUE(fs::exists(folder_.path())) << "the folder is the other's";
+  }
+  EXPECT_EQ(run().end, End::kFinished);
+  const RunLock reading(folder_, RunLock::Purpose::kReading);
+  EXPECT_EQ(load_run(folder_).record.k(), 2);
+  EXPECT_THAT(message_of<InvalidArgument>([&] { run(); }), HasSubstr("another process"));
+}
+
+TEST_F(ClusterTest, RefusesFoldersOfOthersAndFiles) {
+  fs::create_directories(folder_.path());
+  write_text(folder_.path() / "thesis.tex", "do not lose me");
+  EXPECT_THAT(message_of<InvalidArgument>([&] { run(); }), HasSubstr("holds other files"));
+  auto asked = request();
+  asked.folder = RunFolder(data_);
+  EXPECT_THAT(message_of<InvalidArgument>([&] { cluster(asked, {}); }), HasSubstr("is a file"));
+  fs::create_symlink("loop", home_ / "loop");
+  asked.folder = RunFolder(home_ / "loop");
+  EXPECT_THAT(message_of<IoError>([&] { cluster(asked, {}); }), HasSubstr("symbolic links"));
+}
+
+TEST_F(ClusterTest, StopsAndGoesOnToTheSameLabels) {
+  const auto undisturbed = load_run((run(), folder_)).labels;
+  remove_tree(folder_.path());
+  RunContext context;
+  bool stop = false;
+  context.progress = [&](const Progress& progress) { stop = progress.stage == "round"; };
+  context.stop_requested = [&] { return stop; };
+  EXPECT_EQ(run(context).end, End::kStopped);
+  EXPECT_TRUE(folder_.can_resume());
+  EXPECT_FALSE(folder_.is_finished());
+  RunContext resumed;
+  resumed.resume = true;
+  EXPECT_EQ(run(resumed).end, End::kFinished);
+  EXPECT_EQ(load_run(folder_).labels, undisturbed);
+  EXPECT_FALSE(folder_.can_resume());
+  EXPECT_EQ(run(resumed).end, End::kWasFinished);
+}
+
+TEST_F(ClusterTest, ResumesWithItsOwnDataOnly) {
+  run();
+  write_trajectories(testing::linear_control({}, 2), data_, Format::kKindred);
+  RunContext resumed;
+  resumed.resume = true;
+  EXPECT_THAT(message_of<InvalidArgument>([&] { run(resumed); }),
+              HasSubstr("is not the dataset this run was made from"));
+}
+
+}  // namespace
+}  // namespace kindred
