@@ -10,8 +10,8 @@
 
 namespace kindred {
 
-/// `data` is what load_dataset gives for the run. Throws DataFormatError when the run is damaged.
-/// The same run and data give the same record.
+/// Throws InvalidArgument unless `data` is what the run was made from, DataFormatError when the run
+/// is damaged. The same run and data give the same record.
 nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data);
 
 /// Several runs side by side.

@@ -43,6 +43,8 @@ std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& fold
 
 RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   RunData found{.run = load_run(folder), .data = data};
+  const auto& record = found.run.record;
+  require_same_data(record.fingerprint(), fingerprint_of(data), record.dataset.at("path"));
   const ArrayFileReader file(folder.scores());
   found.scores = read_matrix(file, "scores", data.episodes());
   if (file.contains("latents")) found.latents = read_matrix(file, "latents", data.episodes());

@@ -34,7 +34,7 @@ struct RunData {
   }
 };
 
-/// `data` is what load_dataset gives for the run. Throws DataFormatError when the run is damaged.
+/// Throws InvalidArgument unless `data` is what the run was made from.
 RunData load_run_data(const RunFolder& folder, const Trajectories& data);
 
 /// Labels of every restart.
