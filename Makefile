@@ -16,15 +16,19 @@ JOBS := $(shell awk -v jobs="$$(nproc)" \
   /proc/meminfo $(wildcard /sys/fs/cgroup/memory.max))
 endif
 
-cpp_files = $(shell find kindred apps tests bench -name '*.h' -o -name '*.cpp' | sort)
-
 .PHONY: help
 help: ## List these targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 .PHONY: demo
-demo: build ## Generate the Diagonal dataset, cluster it, print the scores and write a report
+demo: program ## Generate the Diagonal dataset, cluster it, print the scores and write a report
 	@scripts/demo
+
+.PHONY: program
+program: ## Build the program alone: build/release/kindred
+	@$(SETUP) build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target kindred
 
 .PHONY: build
 build: ## Build the program, the tests and the benchmarks into build/release
@@ -60,14 +64,14 @@ sanitize: ## Run the unit and conformance tests under address and undefined-beha
 .PHONY: format
 format: ## Rewrite the C++ files in the house format
 	@$(SETUP) lint
-	clang-format-14 -i $(cpp_files)
+	scripts/check_format --mend
 
 # clang-tidy reads the commands of a clang configuration: GCC's precompiled headers mean nothing to it.
 .PHONY: lint
 lint: ## Check format, house rules and clang-tidy
 	@$(SETUP) lint
 	@scripts/check_rooms
-	@clang-format-14 --dry-run -Werror $(cpp_files)
+	@scripts/check_format
 	@cmake --preset dev -B build/lint -DCMAKE_CXX_COMPILER=clang++-14 -DKINDRED_BUILD_BENCH=ON \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 	@sed -nE 's/^ *"file": "(.*)",?$$/\1/p' build/lint/compile_commands.json | sort -u | \

@@ -1,5 +1,6 @@
 // Runs that are killed or stopped go on to the same result.
 #include <csignal>
+#include <cstring>
 
 #include "program.h"
 
@@ -41,20 +42,43 @@ TEST_F(Interrupted, KilledAndResumedEqualsStraight) {
             kindred::read_text(folder_ / "straight/labels.csv"));
 }
 
-TEST_F(Interrupted, CtrlCSavesAndSaysHowToGoOn) {
+TEST_F(Interrupted, EverySignalToStopSavesAndSaysHowToGoOn) {
   make_diagonal("1000");
   const auto straight = run(into("straight"));
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    SCOPED_TRACE(::strsignal(number));
+    fs::remove_all(folder_ / "stopped");
+    const pid_t child = start(into("stopped"));
+    wait_for("stopped/state.h5");
+    ::kill(child, number);
+    const auto stopped = finish(child);
+    ASSERT_EQ(stopped.code, 128 + number) << "too late to stop it, or killed by the signal";
+    EXPECT_THAT(stopped.err, HasSubstr("--resume"));
+    EXPECT_FALSE(fs::exists(folder_ / "stopped/run.json"));
+    expect_same(run(into("stopped", true)), straight);
+  }
+}
+
+TEST_F(Interrupted, OtherOptionsAreNotResumed) {
+  make_diagonal("1000");
   const pid_t child = start(into("stopped"));
   wait_for("stopped/state.h5");
-  ::kill(child, SIGINT);
-  const auto stopped = finish(child);
-  if (stopped.code == 0) return;  // it had finished its last round by then
-  EXPECT_EQ(stopped.code, 130);
-  EXPECT_THAT(stopped.err, HasSubstr("--resume"));
+  ::kill(child, SIGKILL);
+  finish(child);
   auto changed = into("stopped", true);
   changed[3] = "5";
   expect_bad_input(changed, "it was started with k = 6, now it is 5");
-  expect_same(run(into("stopped", true)), straight);
+}
+
+TEST_F(Interrupted, TwoRunsIntoOneFolderTakeTurns) {
+  make_diagonal("1000");
+  const pid_t first = start(into("shared"));
+  wait_for("shared/state.h5");
+  const auto second = run({"cluster", "d.h5", "-k", "2", "-o", "shared"});
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.err, HasSubstr("another process is at work in the run folder 'shared'"));
+  ::kill(first, SIGKILL);
+  finish(first);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_F(Labelled, IntoTheDatasetAndOutAgain) {
   EXPECT_EQ(kindred::read_text(folder_ / "d.policy.csv"),
             kindred::read_text(folder_ / "run/labels.csv"));
   EXPECT_TRUE(run({"info", "d.hdf5", "--json"}).last()["labels"].is_null())
-      << "found labels are no truth";
+      << "labels that were found are not the truth";
   EXPECT_EQ(run({"label", "run", "--undo"}).code, 0);
   expect_original();
   expect_bad_input({"label", "run", "--undo"}, "nothing to undo");
@@ -57,14 +57,16 @@ TEST_F(Labelled, IntoTheDatasetAndOutAgain) {
                  "-o", "other.hdf5"})
                 .code,
             0);
-  expect_bad_input({"label", "run", "--into", "other.hdf5"}, "is not the dataset of this run");
+  expect_bad_input({"label", "run", "--into", "other.hdf5"},
+                   "is not the dataset this run was made from");
   auto twin = kindred::read_trajectories(folder_ / "moved.hdf5");  // of the same shape
   const auto taken = twin.actions.ints().span();
   std::vector<std::int32_t> actions(taken.begin(), taken.end());
   std::ranges::reverse(actions);
   twin.actions = kindred::Actions::discrete(std::move(actions), twin.actions.count());
   kindred::write_trajectories(twin, folder_ / "twin.hdf5", kindred::Format::kD4rl);
-  expect_bad_input({"label", "run", "--into", "twin.hdf5"}, "is not the dataset of this run");
+  expect_bad_input({"label", "run", "--into", "twin.hdf5"},
+                   "is not the dataset this run was made from");
 }
 
 TEST_F(Labelled, SplitAndFiltered) {
