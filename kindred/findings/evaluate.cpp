@@ -169,8 +169,14 @@ PolicyResult describe_contender(const Contenders& contenders, std::size_t i,
   result.training = contenders.training[i];
   if (returns.empty()) return result;
   double sum = 0.0;
-  for (const auto episode : contenders.groups[i]) sum += returns[static_cast<std::size_t>(episode)];
-  result.source_return = sum / static_cast<double>(result.source_episodes);
+  std::int64_t counted = 0;
+  for (const auto episode : contenders.groups[i]) {
+    const double value = returns[static_cast<std::size_t>(episode)];
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    ++counted;
+  }
+  if (counted > 0) result.source_return = sum / static_cast<double>(counted);
   return result;
 }
 
@@ -265,8 +271,10 @@ OptionTable EvaluateOptions::describe() {
 
 std::vector<std::int64_t> best_episodes(std::span<const double> returns, double share) {
   auto order = numbers_below(static_cast<std::int64_t>(returns.size()));
-  std::ranges::stable_sort(order, std::greater<>{},
-                           [&](std::int64_t i) { return returns[static_cast<std::size_t>(i)]; });
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::int64_t i) {
+    const double value = returns[static_cast<std::size_t>(i)];  // NaN cannot be sorted
+    return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
+  });
   const auto wanted = std::llround(share * static_cast<double>(returns.size()));
   order.resize(static_cast<std::size_t>(std::max(1LL, wanted)));
   return order;
@@ -279,8 +287,10 @@ Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
   std::vector<double> sums(static_cast<std::size_t>(k), 0.0);
   for (const auto episode : seen) {
     const auto cluster = static_cast<std::size_t>(labels[static_cast<std::size_t>(episode)]);
+    const double value = returns[static_cast<std::size_t>(episode)];
+    if (!std::isfinite(value)) continue;
     ++pick.labelled[cluster];
-    sums[cluster] += returns[static_cast<std::size_t>(episode)];
+    sums[cluster] += value;
   }
   for (std::size_t c = 0; c < sums.size(); ++c)
     pick.mean_return.push_back(pick.labelled[c] > 0
