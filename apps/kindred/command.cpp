@@ -142,7 +142,7 @@ void Common::add_json(CLI::App& command) {
 }
 
 void tell(const std::string& name, const std::string& value) {
-  fmt::print(stderr, "  {:<20} {}\n", name, value);
+  fmt::print(stderr, "  {:<20} {}\n", name, printable(value));
 }
 
 std::string wrapped(const std::string& text, std::size_t width) {
@@ -160,7 +160,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void say(const std::string& line) { fmt::print(stderr, "{}\n", printable(line, "\n")); }
 
 void emit(const Common& common, const Json& json) {
   if (!common.json) return;

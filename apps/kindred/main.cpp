@@ -3,12 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "command.h"
 #include "kindred/core/error.h"
 #include "kindred/core/version.h"
+#include "kindred/core/words.h"
+#include "lost_mapping.h"
 
 namespace {
 
@@ -64,21 +67,27 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  kindred::app::explain_lost_mappings();
   try {
     return run({argv + 1, argv + argc});
   } catch (const kindred::app::Exit& exit) {
     return exit.code;
   } catch (const kindred::NumericError& error) {
-    fmt::print(stderr, "kindred: {}\n", error.what());
+    fmt::print(stderr, "kindred: {}\n", kindred::printable(error.what()));
     return kOurFault;
   } catch (const kindred::Error& error) {
-    fmt::print(stderr, "kindred: {}\n", error.what());
+    fmt::print(stderr, "kindred: {}\n", kindred::printable(error.what()));
+    return kBadInput;
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "kindred: cannot use '{}': {}\n", kindred::printable(error.path1().string()),
+               error.code().message());
     return kBadInput;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "kindred: out of memory\n");
     return kOurFault;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kindred: internal error, please report it: {}\n", error.what());
+    fmt::print(stderr, "kindred: internal error, please report it: {}\n",
+               kindred::printable(error.what()));
     return kOurFault;
   }
 }
