@@ -13,6 +13,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/words.h"
 #include "kindred/data/csv.h"
 #include "kindred/data/returns.h"
 
@@ -144,10 +145,10 @@ std::vector<std::int64_t> find_episodes(const Trajectories& data, const LabelRow
 }
 
 Trajectories with_labels(Trajectories data, std::vector<std::int32_t> labels,
-                         std::vector<std::string> names, std::string source) {
+                         std::vector<std::string> names, const std::string& source) {
   data.labels = std::move(labels);
   data.label_names = std::move(names);
-  data.provenance["truth"] = std::move(source);
+  data.provenance["truth"] = printable(source);
   return data;
 }
 

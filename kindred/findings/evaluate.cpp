@@ -356,7 +356,9 @@ void save_evaluation(const RunFolder& folder, const Evaluation& evaluation,
   ArrayFileWriter policies(folder.policies());
   evaluation.policies->save(policies);
   policies.close();
-  write_text(folder.evaluation(), record.dump(2) + "\n");
+  // Names of files need not be UTF-8, JSON must be.
+  write_text(folder.evaluation(),
+             record.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace kindred

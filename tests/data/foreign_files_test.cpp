@@ -125,6 +125,13 @@ TEST_F(ForeignFiles, WhatNeedsANewerHdf5SaysSo) {
                     HasSubstr("libver='v110'")));
 }
 
+TEST_F(ForeignFiles, NamesNeedNotBeUtf8) {
+  const auto path = folder_ / "caf\xe9.hdf5";
+  std::filesystem::rename(write(H5T_IEEE_F32LE), path);
+  const auto data = read_trajectories(path);
+  EXPECT_THAT(data.provenance.dump(), HasSubstr("caf\\\\xe9.hdf5"));  // and does not throw
+}
+
 TEST_F(ForeignFiles, RewardsNeedNotBeNumbers) {
   auto data = make_trajectories({.episodes = 12});
   auto rewards = to_vector(data.rewards);

@@ -18,6 +18,7 @@ namespace kindred {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 /// An array of a file, as HDF5 has it.
@@ -172,12 +173,13 @@ TEST_P(DamagedCentres, AreRefusedByNameOrStillFit) {
       SCOPED_TRACE(array + " " + damage.name);
       std::string said;
       ASSERT_NO_THROW(said = outcome(array, damage));
-      if (!said.empty()) {
-        EXPECT_THAT(said, HasSubstr("damaged.h5"));
+      if (!said.empty()) {  // sound in itself, it may still not fit the data
+        EXPECT_THAT(said, AnyOf(HasSubstr("damaged.h5"), HasSubstr("centres were fitted on data")));
       }
-      // One row more of `means` is one centre more, and what is left without a weight still works.
+      // These make one centre more, or an encoder that does without its last layer.
       const bool complete = (array == "means" && damage.name == "longer") ||
                             (array == "means" && damage.name == "wider") ||
+                            (array == "log_probs" && damage.name == "wider") ||
                             (array == "encoder/weight" && damage.name == "dropped");
       if (!damage.name.starts_with("filled")) {
         EXPECT_EQ(said.empty(), complete) << said;

@@ -67,8 +67,8 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
   constexpr std::int64_t kAlwaysAllowed = 1 << 16;
   const auto most = std::max(kAlwaysAllowed, present);
   if (asked > most)
-    throw InvalidArgument("{} is {}, but the data hold only {}; choose at most {}", name, asked, present,
-                          most);
+    throw InvalidArgument("{} is {}, but the data hold only {}; choose at most {}", name, asked,
+                          present, most);
 }
 
 }  // namespace
