@@ -54,7 +54,9 @@ TEST_F(ForeignInput, LabelsMayBeFarApart) {
       json({{"count", 2}, {"values", {0, kLargest}}, {"sizes", {3, 1}}, {"names", json::array()}}));
   EXPECT_THAT(info.err, HasSubstr("2, episodes 0: 3, 2147483647: 1"));
 
-  ASSERT_EQ(run({"cluster", "far.h5", "-k", "2", "--max-rounds", "2", "-o", "run"}).code, 0);
+  ASSERT_EQ(
+      run({"cluster", "far.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"}).code,
+      0);
   const auto report = run({"report", "run", "-o", "page.html"});
   EXPECT_EQ(report.code, 0) << report.err;
   EXPECT_NE(read_text(folder_ / "page.html").find("true policy 2147483647"), std::string::npos);
@@ -78,7 +80,9 @@ TEST_F(ForeignInput, ReturnsThatAreNotNumbersAreCounted) {
   EXPECT_EQ(info.last()["return"],
             json({{"min", 3.0}, {"mean", 3.0}, {"max", 3.0}, {"not_a_number", 2}}));
   EXPECT_THAT(info.err, HasSubstr("3 to 3, mean 3; not a number in 2 episodes"));
-  ASSERT_EQ(run({"cluster", "nan.h5", "-k", "2", "--max-rounds", "2", "-o", "run"}).code, 0);
+  ASSERT_EQ(
+      run({"cluster", "nan.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"}).code,
+      0);
   EXPECT_EQ(run({"report", "run", "-o", "page.html"}).code, 0);
   EXPECT_NE(read_text(folder_ / "page.html").find(R"("rewards":[1.0,null,1.0])"),
             std::string::npos);
@@ -114,8 +118,8 @@ TEST_F(ForeignInput, AMappedFileThatShrinksIsASentence) {
 
 TEST_F(ForeignInput, PathsNeedNotBeUtf8) {
   make("caf\xe9.h5", [](Trajectories&) {});
-  const auto clustered =
-      run({"cluster", "caf\xe9.h5", "-k", "2", "--max-rounds", "1", "-o", "r\xe9"});
+  const auto clustered = run(
+      {"cluster", "caf\xe9.h5", "-k", "2", "--max-rounds", "1", "--hidden", "8", "-o", "r\xe9"});
   ASSERT_EQ(clustered.code, 0) << clustered.err;
   EXPECT_EQ(run({"report", "r\xe9", "--data", "caf\xe9.h5", "-o", "\xe9.html"}).code, 0);
   EXPECT_EQ(run({"score", "r\xe9"}).code, 0);

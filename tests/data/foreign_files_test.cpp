@@ -125,6 +125,22 @@ TEST_F(ForeignFiles, WhatNeedsANewerHdf5SaysSo) {
                     HasSubstr("libver='v110'")));
 }
 
+TEST_F(ForeignFiles, ValuesInOtherFilesAreRefusedForThatReason) {
+  const auto path = write(H5T_IEEE_F32LE);
+  modify(path, [](hid_t file) {
+    H5Ldelete(file, "rewards", H5P_DEFAULT);
+    const hsize_t size = kSteps;
+    const hdf5::Handle space(H5Screate_simple(1, &size, nullptr));
+    const hdf5::Handle creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_virtual(creation.get(), space.get(), "elsewhere.hdf5", "rewards", space.get());
+    const hdf5::Handle dataset(H5Dcreate2(file, "rewards", H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
+                                          creation.get(), H5P_DEFAULT));
+    ASSERT_TRUE(dataset);
+  });
+  EXPECT_THAT(error_of<DataFormatError>([&] { read_trajectories(path); }),
+              HasSubstr("dataset 'rewards' keeps its values in other files"));
+}
+
 TEST_F(ForeignFiles, NamesNeedNotBeUtf8) {
   const auto path = folder_ / "caf\xe9.hdf5";
   std::filesystem::rename(write(H5T_IEEE_F32LE), path);
