@@ -142,7 +142,7 @@ void Common::add_json(CLI::App& command) {
 }
 
 void tell(const std::string& name, const std::string& value) {
-  write_to_people(fmt::format("  {:<20} {}\n", name, value));
+  write_to_people(fmt::format("  {:<20} {}\n", name, printable(value)));
 }
 
 std::string wrapped(const std::string& text, std::size_t width) {
@@ -160,7 +160,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-void say(const std::string& line) { write_to_people(line + "\n"); }
+void say(const std::string& line) { write_to_people(printable(line, "\n") + "\n"); }
 
 void emit(const Common& common, const Json& json) {
   if (!common.json) return;

@@ -2,11 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "command.h"
 #include "kindred/core/resources.h"
+#include "kindred/data/truth.h"
 #include "kindred/runs/dataset.h"
 #include "kindred/runs/scores.h"
 
@@ -16,6 +19,7 @@ namespace {
 struct Range {
   double least = 0.0, mean = 0.0, most = 0.0;
 
+  /// Of at least one value.
   explicit Range(const std::vector<double>& values)
       : least(*std::ranges::min_element(values)),
         mean(std::accumulate(values.begin(), values.end(), 0.0) /
@@ -27,15 +31,55 @@ struct Range {
   }
 };
 
-Json describe_labels(const Trajectories& data) {
+/// Returns of the episodes whose rewards are all numbers.
+struct Returns {
+  std::vector<double> usable;
+  std::int64_t unusable = 0;
+
+  explicit Returns(const Trajectories& data) : usable(episode_returns(data)) {
+    unusable = static_cast<std::int64_t>(
+        std::erase_if(usable, [](double value) { return !std::isfinite(value); }));
+  }
+  Json json() const {
+    Json json = usable.empty() ? Json(nullptr) : Range(usable).json();
+    if (unusable > 0) json["not_a_number"] = unusable;
+    return json;
+  }
+  std::string text() const {
+    if (usable.empty() && unusable == 0) return "no rewards";
+    const auto others = unusable > 0 ? fmt::format("not a number in {} episodes", grouped(unusable))
+                                     : std::string();
+    if (usable.empty()) return others;
+    return Range(usable).text() + (others.empty() ? "" : "; " + others);
+  }
+};
+
+Json describe_labels(const Trajectories& data, const LabelCounts& labels) {
   if (data.labels.empty()) return nullptr;
-  const auto count = *std::ranges::max_element(data.labels) + 1;
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::max(count, 0)), 0);
-  for (const auto label : data.labels)
-    if (label >= 0) ++sizes[static_cast<std::size_t>(label)];
-  return {{"count", std::ranges::count_if(sizes, [](auto n) { return n > 0; })},
-          {"sizes", sizes},
-          {"names", data.label_names}};
+  Json json = {{"count", labels.values.size()}};
+  if (!labels.consecutive()) json["values"] = labels.values;
+  json["sizes"] = labels.sizes;
+  json["names"] = data.label_names;
+  return json;
+}
+
+constexpr std::size_t kMostShown = 20;
+
+/// "5 20 3" or, where labels have gaps, "0: 5, 7: 20"; no more than a screen shows.
+std::string label_sizes(const LabelCounts& labels) {
+  std::vector<std::string> sizes;
+  for (std::size_t i = 0; i < std::min(labels.values.size(), kMostShown); ++i)
+    sizes.push_back(labels.consecutive()
+                        ? fmt::format("{}", labels.sizes[i])
+                        : fmt::format("{}: {}", labels.values[i], labels.sizes[i]));
+  return fmt::format("{}{}", fmt::join(sizes, labels.consecutive() ? " " : ", "),
+                     labels.values.size() > kMostShown ? " …" : "");
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  return fmt::format("{}{}",
+                     fmt::join(std::span(names).first(std::min(names.size(), kMostShown)), ", "),
+                     names.size() > kMostShown ? ", …" : "");
 }
 
 void run(const DatasetOptions& options, const Common& common) {
@@ -46,9 +90,10 @@ void run(const DatasetOptions& options, const Common& common) {
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<double>(data.length(i)));
   json["length"] = Range(lengths).json();
-  const auto returns = episode_returns(data);
-  json["return"] = returns.empty() ? Json(nullptr) : Range(returns).json();
-  json["labels"] = describe_labels(data);
+  const Returns returns(data);
+  json["return"] = returns.json();
+  const auto labels = count_labels(data.labels.span());
+  json["labels"] = describe_labels(data, labels);
   const auto ceiling = oracle_nmi(data);
   json["ceiling"] = ceiling ? Json(*ceiling) : Json(nullptr);
   json["column_mb"] = static_cast<double>(data.bytes_in_memory()) / 1e6;
@@ -67,14 +112,13 @@ void run(const DatasetOptions& options, const Common& common) {
                                         data.observations.is_bytes() ? " (bytes)" : ""));
   tell("action", data.actions.is_discrete() ? fmt::format("one of {}", data.actions.count())
                                             : fmt::format("{} numbers", data.actions.dim()));
-  tell("return", returns.empty() ? "no rewards" : Range(returns).text());
+  tell("return", returns.text());
   if (data.labels.empty()) {
     tell("true policies", "unknown");
   } else {
     tell("true policies",
-         fmt::format("{}, episodes {}", json["labels"]["count"].dump(),
-                     fmt::join(json["labels"]["sizes"].get<std::vector<int>>(), " ")));
-    if (!data.label_names.empty()) tell("", fmt::format("{}", fmt::join(data.label_names, ", ")));
+         fmt::format("{}, episodes {}", grouped(std::ssize(labels.values)), label_sizes(labels)));
+    if (!data.label_names.empty()) tell("", listed(data.label_names));
   }
   if (ceiling) tell("oracle", fmt::format("NMI {:.4f}", *ceiling));
   emit(common, json);

@@ -11,6 +11,8 @@
 #include "command.h"
 #include "kindred/core/error.h"
 #include "kindred/core/version.h"
+#include "kindred/core/words.h"
+#include "lost_mapping.h"
 #include "streams.h"
 
 namespace {
@@ -19,7 +21,7 @@ using kindred::app::kBadInput;
 using kindred::app::kOurFault;
 
 int end_with(int code, const std::string& sentence) {
-  kindred::app::write_to_people("kindred: " + sentence + "\n");
+  kindred::app::write_to_people("kindred: " + kindred::printable(sentence) + "\n");
   return code;
 }
 
@@ -78,6 +80,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   kindred::app::prepare_streams();
+  kindred::app::explain_lost_mappings();
   try {
     return run({argv + 1, argv + argc});
   } catch (const kindred::app::Exit& exit) {

@@ -1,5 +1,7 @@
 #include "kindred/clustering/network_inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -98,9 +100,16 @@ void NetworkInputs::save(ArrayFileWriter& file) const {
 }
 
 NetworkInputs NetworkInputs::load(const ArrayFileReader& file) {
-  return {file.read<std::int64_t>("inputs/obs_dim").values.at(0),
-          file.read<std::int64_t>("inputs/columns").values, file.read<float>("inputs/mean").values,
-          file.read<float>("inputs/scale").values};
+  NetworkInputs inputs;
+  inputs.obs_dim = file.read_number<std::int64_t>("inputs/obs_dim");
+  inputs.columns = file.read<std::int64_t>("inputs/columns", {kAnyExtent}).values;
+  for (const auto column : inputs.columns)
+    if (column < 0 || column >= inputs.obs_dim)
+      file.refuse("inputs/columns", fmt::format("names column {} of observations of {} numbers",
+                                                column, inputs.obs_dim));
+  inputs.mean = file.read_finite<float>("inputs/mean", {inputs.count()}).values;
+  inputs.scale = file.read_finite<float>("inputs/scale", {inputs.count()}).values;
+  return inputs;
 }
 
 }  // namespace kindred

@@ -204,7 +204,9 @@ void from_json(const OptionTable& table, const json& values, std::string_view wh
 std::string to_toml(const OptionTable& table) {
   std::string text;
   for (const auto& option : table)
-    text += fmt::format("# {}\n{} = {}\n", option.help, option.name, option.get().dump());
+    text +=
+        fmt::format("# {}\n{} = {}\n", option.help, option.name,
+                    option.get().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   return text;
 }
 

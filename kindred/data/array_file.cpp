@@ -1,5 +1,9 @@
 #include "kindred/data/array_file.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "kindred/core/error.h"
@@ -58,6 +62,43 @@ Array<T> ArrayFileReader::read(const std::string& name) const {
   return array;
 }
 
+template <class T>
+Array<T> ArrayFileReader::read(const std::string& name,
+                               const std::vector<std::int64_t>& shape) const {
+  auto array = read<T>(name);
+  const auto fits = [](std::int64_t found, std::int64_t expected) {
+    return expected == kAnyExtent ? found > 0 : found == expected;
+  };
+  if (!std::ranges::equal(array.shape, shape, fits)) {
+    std::vector<std::string> extents;
+    for (const auto extent : shape)
+      extents.push_back(extent == kAnyExtent ? "any" : std::to_string(extent));
+    refuse(name, fmt::format("has shape {}, expected [{}]", hdf5::shape_text(array.shape),
+                             fmt::join(extents, ", ")));
+  }
+  return array;
+}
+
+template <class T>
+Array<T> ArrayFileReader::read_finite(const std::string& name,
+                                      const std::vector<std::int64_t>& shape) const {
+  auto array = read<T>(name, shape);
+  for (const T value : array.values)
+    if (!std::isfinite(value))
+      refuse(name, fmt::format("holds {}, expected finite numbers", value));
+  return array;
+}
+
+template <class T>
+T ArrayFileReader::read_number(const std::string& name) const {
+  return read<T>(name, {1}).values[0];
+}
+
+void ArrayFileReader::refuse(const std::string& name, const std::string& problem) const {
+  throw DataFormatError("{} {}; the file was changed or is damaged, make it again",
+                        file_->where(name), problem);
+}
+
 std::string ArrayFileReader::read_text(const std::string& name) const {
   const auto dataset = file_->dataset(name);
   const auto strings = dataset.read_strings();
@@ -67,19 +108,22 @@ std::string ArrayFileReader::read_text(const std::string& name) const {
   return strings.front();
 }
 
-std::vector<std::string> ArrayFileReader::list(const std::string& name) const {
-  return file_->children(name);
-}
-
-#define KINDRED_INSTANTIATE(T)                                                 \
-  template void ArrayFileWriter::write(const std::string&, std::span<const T>, \
-                                       std::vector<std::int64_t>);             \
-  template Array<T> ArrayFileReader::read(const std::string&) const;
+#define KINDRED_INSTANTIATE(T)                                                                  \
+  template void ArrayFileWriter::write(const std::string&, std::span<const T>,                  \
+                                       std::vector<std::int64_t>);                              \
+  template Array<T> ArrayFileReader::read(const std::string&) const;                            \
+  template Array<T> ArrayFileReader::read(const std::string&, const std::vector<std::int64_t>&) \
+      const;                                                                                    \
+  template T ArrayFileReader::read_number(const std::string&) const;
 KINDRED_INSTANTIATE(float)
 KINDRED_INSTANTIATE(double)
 KINDRED_INSTANTIATE(std::uint8_t)
 KINDRED_INSTANTIATE(std::int32_t)
 KINDRED_INSTANTIATE(std::int64_t)
 #undef KINDRED_INSTANTIATE
+template Array<float> ArrayFileReader::read_finite(const std::string&,
+                                                   const std::vector<std::int64_t>&) const;
+template Array<double> ArrayFileReader::read_finite(const std::string&,
+                                                    const std::vector<std::int64_t>&) const;
 
 }  // namespace kindred

@@ -42,8 +42,12 @@ class ArrayFileWriter {
   std::unique_ptr<File> file_;
 };
 
-/// Reads such a file. Throws IoError when it cannot be opened and DataFormatError when an array is
-/// missing or of another kind than asked for.
+/// An extent of a shape that may be anything.
+inline constexpr std::int64_t kAnyExtent = -1;
+
+/// Reads such a file, which may have been changed by anybody since. Throws IoError when it cannot
+/// be opened and DataFormatError, naming file and array, when an array is missing or not what was
+/// asked for.
 class ArrayFileReader {
  public:
   explicit ArrayFileReader(const std::filesystem::path& path);
@@ -54,9 +58,20 @@ class ArrayFileReader {
   bool contains(const std::string& name) const;
   template <class T>
   Array<T> read(const std::string& name) const;
+  /// An array of this shape, where an extent may be kAnyExtent, but not 0.
+  template <class T>
+  Array<T> read(const std::string& name, const std::vector<std::int64_t>& shape) const;
+  /// The same with every number finite. T: float or double.
+  template <class T>
+  Array<T> read_finite(const std::string& name, const std::vector<std::int64_t>& shape) const;
+  /// The one number of an array.
+  template <class T>
+  T read_number(const std::string& name) const;
   std::string read_text(const std::string& name) const;
-  /// Names directly inside group `name` ("" is the root), sorted.
-  std::vector<std::string> list(const std::string& name = "") const;
+
+  /// For checks of the values: throws DataFormatError that names file and array and says `problem`,
+  /// such as "has 3 rows, expected 4".
+  [[noreturn]] void refuse(const std::string& name, const std::string& problem) const;
 
  private:
   struct File;

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "kindred/core/error.h"
+#include "kindred/core/words.h"
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/interning.h"
@@ -137,7 +138,7 @@ Trajectories read_trajectories(const fs::path& path, ReadOptions options) {
     if (options.interning == Interning::kAuto)
       data.observations = intern(std::move(data.observations));
     if (options.format != Format::kKindred) {  // a Kindred file remembers where it came from
-      data.provenance["source"] = path.string();
+      data.provenance["source"] = printable(path.string());  // JSON must be UTF-8, a path need not
       data.provenance["format"] = name_of(options.format);
     }
     data.validate(fmt::format("'{}'", path.string()));

@@ -17,7 +17,7 @@ constexpr std::size_t kPrefixSize = 16, kMessagePrefixSize = 8;
 constexpr unsigned kDataspace = 0x01, kDatatype = 0x03, kLayout = 0x08, kContinuation = 0x10;
 constexpr unsigned kShared = 0x02;                     // message flag: the content lies elsewhere
 constexpr unsigned kFixedPoint = 0, kEnumeration = 8;  // classes of datatypes
-constexpr unsigned kChunked = 2;                       // class of layouts
+constexpr unsigned kChunked = 2, kVirtual = 3;         // classes of layouts
 constexpr std::size_t kMostBlocks = 64, kLargestBlock = 1 << 20;
 
 /// Part of a file; reading beyond its end is what a damaged header leads to.
@@ -66,8 +66,9 @@ void check_datatype(const Bytes& type) {
 /// The extents of a chunk, and behind them the size of an element; nothing when not chunked.
 std::optional<std::uint64_t> chunk_rank(const Bytes& layout) {
   const auto version = layout.number(0, 1);
-  layout.require(version >= 1 && version <= 3);  // later ones come with checksums
   const auto kind = layout.number(version < 3 ? 2 : 1, 1);
+  if (version == 4 && kind == kVirtual) return std::nullopt;
+  layout.require(version >= 1 && version <= 3);  // later ones come with checksums
   if (kind != kChunked) return std::nullopt;
   const auto extents = layout.number(version < 3 ? 1 : 2, 1);
   const std::size_t first = version < 3 ? 16 : 11;

@@ -13,6 +13,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/data/hdf5_header.h"
+#include "kindred/data/hdf5_read_driver.h"
 
 namespace kindred::hdf5 {
 namespace {
@@ -29,10 +30,29 @@ std::uintmax_t saturating_product(std::uintmax_t a, std::uintmax_t b) {
   return __builtin_mul_overflow(a, b, &product) ? UINTMAX_MAX : product;
 }
 
+/// A float of 16 bits as h5py describes it, in the byte order of `like`; HDF5 has no name for one
+/// before 1.14. Its identifiers live as long as HDF5 itself.
+hid_t make_float16(hid_t like, std::size_t exponent_bits) {
+  const std::size_t fraction_bits = 15 - exponent_bits;
+  const hid_t type = H5Tcopy(like);
+  H5Tset_fields(type, 15, fraction_bits, exponent_bits, 0, fraction_bits);
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, (std::size_t{1} << (exponent_bits - 1)) - 1);
+  return type;
+}
+
 bool is_standard_float(hid_t type) {
-  return std::ranges::any_of(
-      std::array{H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_IEEE_F64BE},
-      [&](hid_t standard) { return H5Tequal(type, standard) > 0; });
+  constexpr std::size_t kHalf = 5, kBrain = 8;  // bits of the exponent in float16 and bfloat16
+  static const std::array standards = {H5T_IEEE_F32LE,
+                                       H5T_IEEE_F64LE,
+                                       H5T_IEEE_F32BE,
+                                       H5T_IEEE_F64BE,
+                                       make_float16(H5T_IEEE_F32LE, kHalf),
+                                       make_float16(H5T_IEEE_F32BE, kHalf),
+                                       make_float16(H5T_IEEE_F32LE, kBrain),
+                                       make_float16(H5T_IEEE_F32BE, kBrain)};
+  return std::ranges::any_of(standards,
+                             [&](hid_t standard) { return H5Tequal(type, standard) > 0; });
 }
 
 bool is_standard_integer(hid_t type) {
@@ -82,6 +102,19 @@ std::string trim_padding(const char* text, std::size_t size) {
 /// crashes or never returns (docs/decisions/0004-hdf5-corrupt-files.md).
 bool is_fixed_text(hid_t type) {
   return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+}
+
+/// Why something that is there cannot be opened. A part whose version HDF5 does not know comes from
+/// a later HDF5, or from damage.
+std::string explain(const std::string& cause) {
+  if (cause.find("version number") == std::string::npos)
+    return fmt::format("it is truncated or corrupt (HDF5: {}); fetch or write it again", cause);
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format(
+      "it was written for a newer HDF5 than this {}.{}.{}, or is corrupt (HDF5: {}); write it with "
+      "h5py's libver='v110' or 'earliest', or copy it with h5repack",
+      major, minor, release, cause);
 }
 
 /// A dataset is one self-contained file: opening it never leads to another.
@@ -188,7 +221,7 @@ void Dataset::check_type() {
     is_byte_ = H5Tget_size(type_.get()) == 1;
   } else {
     throw DataFormatError(
-        "{} holds {}, expected 32- or 64-bit floats, integers, booleans or "
+        "{} holds {}, expected 16-, 32- or 64-bit floats, integers, booleans or "
         "fixed-length text; convert it first",
         where_, type_text(type_.get()));
   }
@@ -315,7 +348,9 @@ InputFile::InputFile(const std::filesystem::path& path)
   silence_errors();
   links_ = Handle(H5Pcreate(H5P_LINK_ACCESS));
   H5Pset_elink_cb(links_.get(), refuse_external_link, nullptr);
-  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access().get()));
+  const Handle access = file_access();
+  read_with_care(access);
+  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
   if (file_) {
     const Handle creation(H5Fget_create_plist(file_.get()));
     hsize_t user_block = 0;
@@ -327,10 +362,8 @@ InputFile::InputFile(const std::filesystem::path& path)
   }
   const std::string cause = last_error();
   if (H5Fis_hdf5(path.c_str()) > 0)
-    throw DataFormatError(
-        "'{}' is an HDF5 file that is truncated or corrupt (HDF5: {}); fetch or "
-        "write it again",
-        path.string(), cause);
+    throw DataFormatError("'{}' is an HDF5 file that cannot be opened: {}", path.string(),
+                          explain(cause));
   throw DataFormatError("'{}' is not an HDF5 file: its first bytes are not HDF5's signature",
                         path.string());
 }
@@ -385,8 +418,7 @@ Dataset InputFile::dataset(const std::string& name) const {
   if (object) throw DataFormatError("{} is a group, expected an array", where(name));
   if (find(name)) {
     const Handle again(H5Oopen(file_.get(), name.c_str(), links_.get()));  // for its cause
-    throw DataFormatError("{} cannot be opened: it is damaged, or needs a newer HDF5 (HDF5: {})",
-                          where(name), last_error());
+    throw DataFormatError("{} cannot be opened: {}", where(name), explain(last_error()));
   }
   const auto slash = name.rfind('/');
   const std::string group = slash == std::string::npos ? "" : name.substr(0, slash);

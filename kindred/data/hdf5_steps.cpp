@@ -269,9 +269,13 @@ class StepReader {
     return !name.empty() && file_.has_dataset(join(groups_[0], name));
   }
 
+  /// As they are: no policy is found by rewards, so one that is not a number spoils nothing.
   Column<float> read_rewards() const {
     if (!present(layout_.rewards)) return {};
-    return read_joined<float>({layout_.rewards}, {1});
+    auto rewards = allocate<float>(steps(), 1);
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      open(g, layout_.rewards, 1).read(0, length(g), rewards.data() + offsets_[g]);
+    return rewards;
   }
 
   Column<std::uint8_t> read_flags(const std::string& name) const {

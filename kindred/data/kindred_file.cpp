@@ -1,9 +1,5 @@
 // Kindred's own file: the columns of Trajectories, each contiguous, so that reading one is mapping
 // the file into memory.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 
@@ -12,6 +8,7 @@
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_input.h"
 #include "kindred/data/hdf5_output.h"
+#include "kindred/data/mapping.h"
 
 namespace kindred {
 namespace {
@@ -19,29 +16,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kVersion = 1;
-
-/// A whole file mapped for reading, until the last column that looks into it is gone.
-class MappedFile {
- public:
-  MappedFile(const std::filesystem::path& path, std::uintmax_t size) : size_(size) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-    ::close(descriptor);
-  }
-  ~MappedFile() {
-    if (*this) ::munmap(data_, size_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  explicit operator bool() const { return data_ != MAP_FAILED; }
-  const std::byte* data() const { return static_cast<const std::byte*>(data_); }
-
- private:
-  std::uintmax_t size_;
-  void* data_ = MAP_FAILED;
-};
 
 class KindredReader {
  public:
@@ -67,11 +41,11 @@ class KindredReader {
     data.observations = read_observations();
     check_offsets(data.offsets, data.steps());
     data.actions = read_actions();
-    data.rewards = optional_floats("rewards");
-    data.terminals = optional<std::uint8_t>("terminals");
-    data.timeouts = optional<std::uint8_t>("timeouts");
-    data.labels = optional<std::int32_t>("labels");
-    data.oracle = optional<std::int32_t>("oracle");
+    data.rewards = optional<float>("rewards", hdf5::Kind::kFloat);  // not all need be numbers
+    data.terminals = optional<std::uint8_t>("terminals", hdf5::Kind::kInteger);
+    data.timeouts = optional<std::uint8_t>("timeouts", hdf5::Kind::kInteger);
+    data.labels = optional<std::int32_t>("labels", hdf5::Kind::kInteger);
+    data.oracle = optional<std::int32_t>("oracle", hdf5::Kind::kInteger);
     data.ids = strings("ids");
     data.label_names = strings("label_names");
     data.provenance = parse("provenance");
@@ -124,11 +98,8 @@ class KindredReader {
   }
 
   template <class T>
-  Column<T> optional(const std::string& name) const {
-    return file_.has_dataset(name) ? column<T>(name, hdf5::Kind::kInteger).values : Column<T>();
-  }
-  Column<float> optional_floats(const std::string& name) const {
-    return file_.has_dataset(name) ? floats(name).values : Column<float>();
+  Column<T> optional(const std::string& name, hdf5::Kind kind) const {
+    return file_.has_dataset(name) ? column<T>(name, kind).values : Column<T>();
   }
 
   Observations read_observations() const {
@@ -180,7 +151,7 @@ class KindredReader {
   }
 
   hdf5::InputFile file_;
-  std::shared_ptr<const MappedFile> map_;
+  std::shared_ptr<const MappedFile> map_;  // until the last column that looks into it is gone
 };
 
 /// JSON on one line; bytes that are not UTF-8, which a file may have had in a name, are replaced.

@@ -140,8 +140,7 @@ class NpzReader {
 
   Column<float> read_rewards() const {
     if (!has("rewards")) return {};
-    Array array = open_one_per_step("rewards");
-    return read_floats(array);
+    return open_one_per_step("rewards").read<float>();  // as they are, numbers or not
   }
 
   Column<std::uint8_t> read_flags(const std::string& name) const {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "kindred/core/error.h"
+#include "kindred/core/words.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_steps.h"
@@ -62,7 +63,7 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
     if (const auto labels = read_mask_labels(file, data.ids); !labels.empty())
       set_labels(data, labels);
   } catch (const DataFormatError& error) {  // a mask is no reason to refuse the demos
-    data.provenance["labels"] = fmt::format("ignored: {}", error.what());
+    data.provenance["labels"] = fmt::format("ignored: {}", printable(error.what()));
   }
   return data;
 }

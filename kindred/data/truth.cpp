@@ -6,13 +6,16 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/words.h"
 #include "kindred/data/csv.h"
+#include "kindred/data/returns.h"
 
 namespace kindred {
 namespace {
@@ -142,10 +145,10 @@ std::vector<std::int64_t> find_episodes(const Trajectories& data, const LabelRow
 }
 
 Trajectories with_labels(Trajectories data, std::vector<std::int32_t> labels,
-                         std::vector<std::string> names, std::string source) {
+                         std::vector<std::string> names, const std::string& source) {
   data.labels = std::move(labels);
   data.label_names = std::move(names);
-  data.provenance["truth"] = std::move(source);
+  data.provenance["truth"] = printable(source);
   return data;
 }
 
@@ -215,10 +218,10 @@ Trajectories label_by_boundaries(const Trajectories& data,
 }
 
 Trajectories label_by_return_change(const Trajectories& data, double min_share) {
-  const auto returns = episode_returns(data);
   const auto count = data.episodes();
-  if (returns.empty())
+  if (data.rewards.empty())
     throw InvalidArgument("cannot find a change of return: the data have no rewards");
+  const auto returns = finite_returns(data, "a change of return cannot be found");
   if (count < 2) throw InvalidArgument("cannot split {} episode into two parts", count);
   if (!(min_share >= 0.0 && min_share <= 0.5))
     throw InvalidArgument("the smallest share of a part is {}, expected from 0 to 0.5", min_share);
@@ -244,6 +247,22 @@ Trajectories label_by_return_change(const Trajectories& data, double min_share) 
                      {fmt::format("episodes 0 to {}", split - 1),
                       fmt::format("episodes {} to {}", split, count - 1)},
                      fmt::format("change of mean return at episode {}", split));
+}
+
+bool LabelCounts::consecutive() const {
+  return values.empty() ||
+         (values.front() == 0 && values.back() == static_cast<std::int64_t>(values.size()) - 1);
+}
+
+LabelCounts count_labels(std::span<const std::int32_t> labels) {
+  std::map<std::int32_t, std::int64_t> sizes;
+  for (const auto label : labels) ++sizes[label];
+  LabelCounts counts;
+  for (const auto& [value, size] : sizes) {
+    counts.values.push_back(value);
+    counts.sizes.push_back(size);
+  }
+  return counts;
 }
 
 void write_labels_csv(const fs::path& path, std::span<const std::string> episodes,

@@ -32,6 +32,17 @@ Trajectories label_by_boundaries(const Trajectories& data,
 /// either end is not a part. Throws InvalidArgument without rewards or with fewer than 2 episodes.
 Trajectories label_by_return_change(const Trajectories& data, double min_share = 0.1);
 
+/// The labels that occur, in increasing order, and how many episodes have each. Labels are names as
+/// much as numbers: two of them may be 0 and 2,000,000,000.
+struct LabelCounts {
+  std::vector<std::int32_t> values;
+  std::vector<std::int64_t> sizes;  ///< As many as `values`.
+
+  /// Whether the labels are 0, 1, … without a gap.
+  bool consecutive() const;
+};
+LabelCounts count_labels(std::span<const std::int32_t> labels);
+
 /// Labels as a file holds them.
 struct LabelsFile {
   std::vector<std::string> episodes;     ///< [rows]: an id or a number, as written.

@@ -165,8 +165,14 @@ PolicyResult describe_contender(const Contenders& contenders, std::size_t i,
   result.training = contenders.training[i];
   if (returns.empty()) return result;
   double sum = 0.0;
-  for (const auto episode : contenders.groups[i]) sum += returns[static_cast<std::size_t>(episode)];
-  result.source_return = sum / static_cast<double>(result.source_episodes);
+  std::int64_t counted = 0;
+  for (const auto episode : contenders.groups[i]) {
+    const double value = returns[static_cast<std::size_t>(episode)];
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    ++counted;
+  }
+  if (counted > 0) result.source_return = sum / static_cast<double>(counted);
   return result;
 }
 
@@ -261,8 +267,10 @@ OptionTable EvaluateOptions::describe() {
 
 std::vector<std::int64_t> best_episodes(std::span<const double> returns, double share) {
   auto order = numbers_below(static_cast<std::int64_t>(returns.size()));
-  std::ranges::stable_sort(order, std::greater<>{},
-                           [&](std::int64_t i) { return returns[static_cast<std::size_t>(i)]; });
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::int64_t i) {
+    const double value = returns[static_cast<std::size_t>(i)];  // NaN cannot be sorted
+    return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
+  });
   const auto wanted = std::llround(share * static_cast<double>(returns.size()));
   order.resize(static_cast<std::size_t>(std::max(1LL, wanted)));
   return order;
@@ -275,8 +283,10 @@ Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
   std::vector<double> sums(static_cast<std::size_t>(k), 0.0);
   for (const auto episode : seen) {
     const auto cluster = static_cast<std::size_t>(labels[static_cast<std::size_t>(episode)]);
+    const double value = returns[static_cast<std::size_t>(episode)];
+    if (!std::isfinite(value)) continue;
     ++pick.labelled[cluster];
-    sums[cluster] += returns[static_cast<std::size_t>(episode)];
+    sums[cluster] += value;
   }
   for (std::size_t c = 0; c < sums.size(); ++c)
     pick.mean_return.push_back(pick.labelled[c] > 0
@@ -342,7 +352,9 @@ void save_evaluation(const RunFolder& folder, const Evaluation& evaluation,
   ArrayFileWriter policies(folder.policies());
   evaluation.policies->save(policies);
   policies.close();
-  write_text(folder.evaluation(), record.dump(2) + "\n");
+  // Names of files need not be UTF-8, JSON must be.
+  write_text(folder.evaluation(),
+             record.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace kindred

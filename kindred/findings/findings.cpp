@@ -6,6 +6,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/data/truth.h"
 #include "kindred/findings/behaviour.h"
 #include "kindred/findings/column.h"
 #include "kindred/findings/episode_map.h"
@@ -59,8 +60,32 @@ Json label_column(const std::vector<std::int32_t>& labels) {
   return column(as<std::uint16_t>(labels));
 }
 
+/// The true policy of each episode, numbered without gaps since the page counts by these numbers,
+/// and what each is called.
+struct Truth {
+  std::vector<std::int32_t> labels;
+  std::vector<std::string> names;
+};
+
+Truth truth_of(const Trajectories& data) {
+  const auto occurring = count_labels(data.labels.span());
+  if (occurring.consecutive()) return {as<std::int32_t>(data.labels.span()), data.label_names};
+  Truth truth;
+  for (const auto label : data.labels)
+    truth.labels.push_back(static_cast<std::int32_t>(
+        std::ranges::lower_bound(occurring.values, label) - occurring.values.begin()));
+  for (const auto label : occurring.values) {
+    const auto number = static_cast<std::size_t>(label);
+    truth.names.push_back(label >= 0 && number < data.label_names.size()
+                              ? data.label_names[number]
+                              : fmt::format("true policy {}", label));
+  }
+  return truth;
+}
+
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
+  const auto truth = truth_of(data);
   std::vector<std::uint32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<std::uint32_t>(data.length(i)));
@@ -69,8 +94,8 @@ Json episodes_json(const RunData& found) {
   return {{"count", data.episodes()},
           {"ids", ids_of(data)},
           {"label", label_column(found.run.labels)},
-          {"truth", data.labels.empty() ? Json() : column(as<std::int32_t>(data.labels.span()))},
-          {"truth_names", data.label_names},
+          {"truth", data.labels.empty() ? Json() : column(truth.labels)},
+          {"truth_names", truth.names},
           {"length", column(lengths)},
           {"return", returns.empty() ? Json() : column(as<float>(returns))},
           {"margin", column(as<float>(found.margin))},

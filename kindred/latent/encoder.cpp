@@ -2,11 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "kindred/core/error.h"
 #include "kindred/core/parallel.h"
@@ -33,11 +35,40 @@ void write_tensor(ArrayFileWriter& file, const std::string& name, const at::Tens
                     values.sizes().vec());
 }
 
-at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name) {
-  const auto array = file.read<float>(name);
+namespace {
+
+at::Tensor tensor_of(const Array<float>& array) {
   auto tensor = at::empty(array.shape);
   std::memcpy(tensor.data_ptr<float>(), array.values.data(), array.values.size() * sizeof(float));
   return tensor;
+}
+
+/// What the widths of an autoencoder can be; beyond it a product of two would not fit a number.
+constexpr std::int64_t kLargestWidth = 1 << 20;
+
+AutoencoderArchitecture load_architecture(const ArrayFileReader& file, std::int64_t inputs) {
+  const std::string name = "encoder/architecture";
+  const auto a = file.read<std::int64_t>(name, {10}).values;
+  const AutoencoderArchitecture result{a[0], a[1] != 0, a[2], a[3], a[4],
+                                       a[5], a[6],      a[7], a[8], a[9]};
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (i != 1 && (a[i] < 1 || a[i] > kLargestWidth))
+      file.refuse(name, fmt::format("holds a width of {}, expected 1 to {}", a[i], kLargestWidth));
+  for (const auto width :
+       {result.hidden, result.memory, result.decoder1, result.decoder2, result.decoder3})
+    if (width % 16 != 0)
+      file.refuse(name, fmt::format("holds a width of {}, expected a multiple of 16", width));
+  if (result.features() % 8 != 0)
+    file.refuse(name, fmt::format("has {} features, expected a multiple of 8", result.features()));
+  if (result.inputs != inputs)
+    file.refuse(name, fmt::format("has {} inputs, but {} columns reach it", result.inputs, inputs));
+  return result;
+}
+
+}  // namespace
+
+at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name) {
+  return tensor_of(file.read<float>(name));
 }
 
 Matrix Encoder::encode(const Trajectories& data, int threads) const {
@@ -79,16 +110,13 @@ void Encoder::save(ArrayFileWriter& file) const {
 Encoder Encoder::load(const ArrayFileReader& file) {
   Encoder encoder;
   encoder.inputs = NetworkInputs::load(file);
-  const auto a = file.read<std::int64_t>("encoder/architecture").values;
-  if (a.size() != 10) throw DataFormatError("the stored encoder's architecture is incomplete");
-  encoder.architecture = {a[0], a[1] != 0, a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]};
-  encoder.parameters = read_tensor(file, "encoder/parameters");
-  if (encoder.parameters.numel() != AutoencoderLayout(encoder.architecture).size)
-    throw DataFormatError("the stored encoder has {} parameters, its architecture has {}",
-                          encoder.parameters.numel(), AutoencoderLayout(encoder.architecture).size);
+  encoder.architecture = load_architecture(file, encoder.inputs.count());
+  const auto size = AutoencoderLayout(encoder.architecture).size;
+  encoder.parameters = tensor_of(file.read_finite<float>("encoder/parameters", {size}));
   if (file.contains("encoder/weight")) {
-    encoder.weight = read_tensor(file, "encoder/weight");
-    encoder.bias = read_tensor(file, "encoder/bias");
+    const auto features = encoder.architecture.features();
+    encoder.weight = tensor_of(file.read_finite<float>("encoder/weight", {features, features}));
+    encoder.bias = tensor_of(file.read_finite<float>("encoder/bias", {1, features}));
   }
   return encoder;
 }
@@ -128,11 +156,16 @@ void LatentCentres::save(ArrayFileWriter& file) const {
 }
 
 std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
-  auto stored = file.read<double>("codes");
-  Matrix codes(stored.shape.at(0), stored.shape.at(1));
+  auto encoder = Encoder::load(file);
+  auto stored = file.read_finite<double>("codes", {kAnyExtent, encoder.architecture.features()});
+  Matrix codes(stored.shape[0], stored.shape[1]);
   codes.values = std::move(stored.values);
-  return std::make_shared<LatentCentres>(Encoder::load(file), std::move(codes),
-                                         file.read<std::int32_t>("cluster_of_code").values);
+  auto clusters = file.read<std::int32_t>("cluster_of_code", {codes.rows}).values;
+  const std::set<std::int32_t> used(clusters.begin(), clusters.end());
+  if (*used.begin() != 0 || *used.rbegin() != static_cast<std::int64_t>(used.size()) - 1)
+    file.refuse("cluster_of_code", fmt::format("names clusters {} to {}, expected 0 to {}",
+                                               *used.begin(), *used.rbegin(), used.size() - 1));
+  return std::make_shared<LatentCentres>(std::move(encoder), std::move(codes), std::move(clusters));
 }
 
 }  // namespace kindred::latent

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -42,9 +43,15 @@ void NetworkCentres::save(ArrayFileWriter& file) const {
 }
 
 std::shared_ptr<const Centres> NetworkCentres::load(const ArrayFileReader& file) {
-  const bool sums = file.read<std::uint8_t>("sums_over_steps").values.at(0) != 0;
-  return std::make_shared<NetworkCentres>(NetworkInputs::load(file), load_stack("policies", file),
-                                          file.read<double>("log_prob_floor").values.at(0),
+  auto inputs = NetworkInputs::load(file);
+  auto policies = load_stack("policies", file);
+  if (policies.architecture().inputs != inputs.count())
+    file.refuse("inputs/columns", fmt::format("names {} columns, but the policies take {}",
+                                              inputs.count(), policies.architecture().inputs));
+  const double floor = file.read_number<double>("log_prob_floor");
+  if (std::isnan(floor)) file.refuse("log_prob_floor", "is not a number");
+  const bool sums = file.read_number<std::uint8_t>("sums_over_steps") != 0;
+  return std::make_shared<NetworkCentres>(std::move(inputs), std::move(policies), floor,
                                           sums ? OverSteps::kSumOfLogs : OverSteps::kLogOfSum);
 }
 
@@ -115,8 +122,10 @@ void TabularCentres::save(ArrayFileWriter& file) const {
 }
 
 std::shared_ptr<const Centres> TabularCentres::load(const ArrayFileReader& file) {
-  auto table = file.read<float>("table");
-  auto log_probs = file.read<double>("log_probs");
+  auto table = file.read_finite<float>("table", {kAnyExtent, kAnyExtent});
+  auto log_probs = file.read<double>("log_probs", {table.shape.at(0), kAnyExtent, kAnyExtent});
+  if (std::ranges::any_of(log_probs.values, [](double value) { return std::isnan(value); }))
+    file.refuse("log_probs", "holds nan");  // but impossible actions have -inf
   return std::make_shared<TabularCentres>(std::move(table.values), table.shape.at(1),
                                           log_probs.shape.at(1), std::move(log_probs.values),
                                           log_probs.shape.at(2));
@@ -134,33 +143,46 @@ void save_stack(const PolicyStack& stack, const std::string& prefix, ArrayFileWr
 }
 
 PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file) {
-  std::vector<Array<float>> arrays;
-  for (std::size_t i = 0; file.contains(fmt::format("{}/{}", prefix, i)); ++i)
-    arrays.push_back(file.read<float>(fmt::format("{}/{}", prefix, i)));
+  const auto name = [&](std::size_t i) { return fmt::format("{}/{}", prefix, i); };
   PolicyArchitecture shape;
-  shape.discrete = file.read<std::int64_t>(prefix + "/discrete").values.at(0) != 0;
-  const std::size_t heads = shape.discrete ? 1 : 2;
-  if (arrays.size() < 2 * heads) throw DataFormatError("the stored policies are incomplete");
-  shape.inputs = arrays[0].shape.at(1);
-  shape.actions = arrays.back().shape.at(2);
+  shape.discrete = file.read_number<std::int64_t>(prefix + "/discrete") != 0;
   shape.hidden.clear();
-  for (std::size_t i = 0; i + 2 * heads < arrays.size(); i += 2)
-    shape.hidden.push_back(arrays[i].shape.at(2));
+  const std::size_t heads = shape.discrete ? 1 : 2;
+  std::size_t count = 0;
+  while (file.contains(name(count))) ++count;
+  if (count % 2 != 0 || count < 2 * heads)
+    file.refuse(name(count), fmt::format("is missing: {} arrays are no complete policy", count));
 
-  PolicyStack stack(shape, arrays[0].shape.at(0));
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    auto target = stack.parameters()[i];
-    if (target.sizes() != c10::IntArrayRef(arrays[i].shape))
-      throw DataFormatError("stored policy parameter {} has an unexpected shape", i);
-    std::memcpy(target.data_ptr<float>(), arrays[i].values.data(),
-                arrays[i].values.size() * sizeof(float));
+  // Weight and bias of each layer; what one layer gives out is what the next takes in.
+  std::vector<Array<float>> arrays;
+  std::int64_t size = kAnyExtent, width = kAnyExtent, actions = kAnyExtent;
+  for (std::size_t i = 0; i < count; i += 2) {
+    const bool head = i + 2 * heads >= count;
+    arrays.push_back(file.read_finite<float>(name(i), {size, width, head ? actions : kAnyExtent}));
+    const auto extents = arrays.back().shape;
+    size = extents[0];
+    if (i == 0) shape.inputs = width = extents[1];
+    if (head) {
+      actions = extents[2];
+    } else {
+      shape.hidden.push_back(width = extents[2]);
+    }
+    arrays.push_back(file.read_finite<float>(name(i + 1), {size, 1, extents[2]}));
   }
+  shape.actions = actions;
+
+  PolicyStack stack(shape, size);
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    std::memcpy(stack.parameters()[i].data_ptr<float>(), arrays[i].values.data(),
+                arrays[i].values.size() * sizeof(float));
   return stack;
 }
 
 std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) {
-  return file.read_text("kind") == "tables" ? TabularCentres::load(file)
-                                            : NetworkCentres::load(file);
+  const auto kind = file.read_text("kind");
+  if (kind == "tables") return TabularCentres::load(file);
+  if (kind == "networks") return NetworkCentres::load(file);
+  file.refuse("kind", fmt::format("is '{}', expected 'tables' or 'networks'", kind));
 }
 
 }  // namespace kindred

@@ -28,12 +28,20 @@ std::vector<T> part(const Column<T>& column, std::int64_t begin, std::int64_t en
   return {column.data() + begin, column.data() + end};
 }
 
+template <class T>
+bool all_finite(const std::vector<T>& values) {
+  return std::ranges::all_of(values, [](T value) { return std::isfinite(value); });
+}
+
+/// The rewards so far at each step; nothing where one of them is not a number.
+std::vector<double> running_return(const std::vector<float>& rewards) {
+  std::vector<double> returns(rewards.begin(), rewards.end());
+  std::partial_sum(returns.begin(), returns.end(), returns.begin());
+  return all_finite(returns) ? returns : std::vector<double>();
+}
+
 void require_finite(const Episode& episode) {
-  const auto finite = [](const auto& values) {
-    return std::ranges::all_of(values, [](auto value) { return std::isfinite(value); });
-  };
-  if (!finite(episode.observations) || !finite(episode.continuous_actions) ||
-      !finite(episode.returns))
+  if (!all_finite(episode.observations) || !all_finite(episode.continuous_actions))
     throw InvalidArgument(
         "episode {} holds a value that is not a finite number, so it cannot be drawn",
         episode.number);
@@ -83,11 +91,7 @@ Episode take_episode(const Trajectories& data, std::int64_t number,
     const auto width = episode.action_width = data.actions.dim();
     episode.continuous_actions = part(data.actions.floats(), begin * width, end * width);
   }
-  if (!data.rewards.empty()) {
-    const auto rewards = part(data.rewards, begin, end);
-    episode.returns.assign(rewards.begin(), rewards.end());
-    std::partial_sum(episode.returns.begin(), episode.returns.end(), episode.returns.begin());
-  }
+  if (!data.rewards.empty()) episode.returns = running_return(part(data.rewards, begin, end));
   if (!clusters.empty()) {
     const auto cluster = clusters[static_cast<std::size_t>(number)];
     episode.cluster = Group{cluster, fmt::format("cluster {}", cluster)};

@@ -38,8 +38,6 @@ TEST(ArrayFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(reader.read_text("empty"), "");
   EXPECT_TRUE(reader.contains("policy/layer_0"));
   EXPECT_FALSE(reader.contains("policy/layer_1/weight"));
-  EXPECT_THAT(reader.list("policy"), ElementsAre("layer_0"));
-  EXPECT_EQ(reader.list().size(), 8u);
 }
 
 TEST(ArrayFile, AppearsOnlyWhenClosed) {
@@ -64,6 +62,33 @@ TEST(ArrayFile, ReplacesAnOlderFileWhileItIsRead) {
   write(2);
   EXPECT_THAT(old.read<float>("x").values, ElementsAre(1));
   EXPECT_THAT(ArrayFileReader(folder / "a.hdf5").read<float>("x").values, ElementsAre(2));
+}
+
+TEST(ArrayFile, ChecksWhatItIsAskedToCheck) {
+  const TempDir folder;
+  ArrayFileWriter writer(folder / "a.hdf5");
+  writer.write<float>("matrix", std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  writer.write<double>("bad", {0.5, NAN});
+  writer.write<double>("empty", std::vector<double>{});
+  writer.write<std::int64_t>("number", {7});
+  writer.close();
+  const ArrayFileReader reader(folder / "a.hdf5");
+  EXPECT_THAT(reader.read<float>("matrix", {2, kAnyExtent}).values, ::testing::SizeIs(6));
+  EXPECT_THAT(reader.read_finite<float>("matrix", {2, 3}).values, ::testing::SizeIs(6));
+  EXPECT_EQ(reader.read_number<std::int64_t>("number"), 7);
+  const auto refusal = [&](const auto& read) { return error_of<DataFormatError>(read); };
+  EXPECT_THAT(refusal([&] {
+                reader.read<float>("matrix", {kAnyExtent, 2});
+              }),
+              AllOf(HasSubstr("a.hdf5' dataset 'matrix' has shape [2, 3], expected [any, 2]")));
+  EXPECT_THAT(refusal([&] { reader.read<float>("matrix", {2}); }), HasSubstr("expected [2]"));
+  EXPECT_THAT(refusal([&] { reader.read<double>("empty", {kAnyExtent}); }),
+              HasSubstr("has shape [0], expected [any]"));
+  EXPECT_THAT(refusal([&] { reader.read_finite<double>("bad", {2}); }),
+              HasSubstr("'bad' holds nan, expected finite numbers"));
+  EXPECT_THAT(refusal([&] { reader.read_number<double>("bad"); }), HasSubstr("expected [1]"));
+  EXPECT_THAT(refusal([&] { reader.refuse("number", "is odd"); }),
+              HasSubstr("a.hdf5' dataset 'number' is odd; the file was changed"));
 }
 
 TEST(ArrayFile, SaysWhatIsWrong) {

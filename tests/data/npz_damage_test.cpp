@@ -63,8 +63,6 @@ TEST_F(Npz, NumbersThatAreNoneAreNamed) {
   EXPECT_THAT(complaint_with("observations",
                              npy_bytes("<f4", "(4, 2)", raw<float>({0, 0, 0, nan, 0, 0, 0, 0}))),
               HasSubstr("array 'observations' has nan in row 1, column 1"));
-  EXPECT_THAT(complaint_with("rewards", npy_bytes("<f8", "(4,)", raw<double>({0, 0, 1e300, 0}))),
-              HasSubstr("array 'rewards' has inf in row 2"));
   EXPECT_THAT(
       complaint_with("actions", npy_bytes("<u8", "(4,)", raw<std::uint64_t>({0, ~0ull, 0, 0}))),
       HasSubstr("array 'actions' has action 9223372036854775807 in row 1"));

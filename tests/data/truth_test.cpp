@@ -195,6 +195,24 @@ TEST_F(Truth, ReturnChangeNeedsRewardsAndTwoEpisodes) {
   EXPECT_THROW(label_by_return_change(data, -1), InvalidArgument);
   data.rewards = {};
   EXPECT_THROW(label_by_return_change(data), InvalidArgument);
+  try {
+    label_by_return_change(with_returns({1, 2, NAN, 4}));
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "the return of episode 2 ('2') is nan, so a change of return cannot be found; "
+                 "repair its rewards");
+  }
+}
+
+TEST_F(Truth, LabelsAreCountedHoweverFarApart) {
+  const auto found = count_labels(std::vector<std::int32_t>{2147483647, 0, 0});
+  EXPECT_THAT(found.values, ElementsAre(0, 2147483647));
+  EXPECT_THAT(found.sizes, ElementsAre(2, 1));
+  EXPECT_FALSE(found.consecutive());
+  EXPECT_TRUE(count_labels(std::vector<std::int32_t>{1, 0, 2}).consecutive());
+  EXPECT_FALSE(count_labels(std::vector<std::int32_t>{1, 2}).consecutive());
+  EXPECT_TRUE(count_labels({}).consecutive());
 }
 
 TEST_F(Truth, LabelsFilesRoundTrip) {

@@ -54,6 +54,17 @@ TEST(PickCluster, BreaksTiesByHowMuchWasSeen) {
   EXPECT_EQ(pick_cluster(labels, 3, returns, last).cluster, 2);
 }
 
+TEST(PickCluster, ReturnsThatAreNotNumbersCountForNothing) {
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  const std::vector<double> returns = {nan, 1.0, infinite, 3.0, 2.0};
+  EXPECT_THAT(best_episodes(returns, 0.6), ElementsAre(3, 4, 1));
+  const std::vector<std::int32_t> labels = {0, 0, 1, 1, 2};
+  const std::vector<std::int64_t> all = {0, 1, 2, 3, 4};
+  const auto pick = pick_cluster(labels, 3, returns, all);
+  EXPECT_EQ(pick.cluster, 1);
+  EXPECT_THAT(pick.labelled, ElementsAre(1, 1, 1));
+}
+
 LoadedRun as_loaded(const Clustering& clustering, const Trajectories& data) {
   LoadedRun run;
   run.record = testing::record_of(clustering, data);
@@ -196,6 +207,16 @@ TEST_F(Evaluate, JsonSaysEverything) {
   EXPECT_EQ(bare["references"].size(), 1U);
   EXPECT_TRUE(bare["pick"].is_null());
   EXPECT_TRUE(bare["clusters"][0]["data_return"].is_null());
+}
+
+TEST_F(Evaluate, ReturnsThatAreNotNumbersAreLeftOut) {
+  auto data = data_;
+  std::vector<float> rewards(data.rewards.begin(), data.rewards.end());
+  rewards[0] = std::numeric_limits<float>::quiet_NaN();
+  data.rewards = std::move(rewards);
+  const auto json = to_json(evaluate(run_, data, mirror_, quick(), {}));
+  for (const auto& row : json["clusters"])
+    EXPECT_TRUE(std::isfinite(row["data_return"].get<double>()));
 }
 
 TEST_F(Evaluate, WhatIsSavedActsTheSame) {

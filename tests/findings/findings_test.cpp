@@ -130,6 +130,19 @@ TEST(Conclusion, SaysHowManyAndHowSure) {
   EXPECT_THAT(conclusion(record), HasSubstr("NMI is above 0.99, and at best it could be 0.75"));
 }
 
+TEST_F(Findings, NumberTheTruthWithoutGaps) {
+  auto data = generated("diagonal", 5);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(data.episodes()), 1);
+  labels[3] = std::numeric_limits<std::int32_t>::max();
+  data.labels = labels;
+  data.label_names = {"none", "most"};
+  const auto episodes = record_of(tables(data, 2), data).at("episodes");
+  const auto truth = values_of<std::int32_t>(episodes.at("truth"));
+  EXPECT_EQ(truth[0], 0);
+  EXPECT_EQ(truth[3], 1);
+  EXPECT_EQ(episodes.at("truth_names"), ordered_json({"most", "true policy 2147483647"}));
+}
+
 TEST_F(Findings, HoldEveryEpisode) {
   const auto data = generated("diagonal", 40);
   const auto clustering = tables(data, 5);

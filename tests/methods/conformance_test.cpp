@@ -114,6 +114,22 @@ TEST_P(MethodConformance, ConstantObservations) {
   expect_consistent(fit(data, 2), data);
 }
 
+TEST_P(MethodConformance, RewardsThatAreNotNumbersMatterOnlyToReturns) {
+  auto data = linear_control({.episodes = 6, .length = 10});
+  std::vector<float> rewards(data.rewards.begin(), data.rewards.end());
+  rewards[static_cast<std::size_t>(data.offsets[4])] = std::numeric_limits<float>::quiet_NaN();
+  data.rewards = rewards;
+  if (GetParam() != "return-kmeans") return expect_consistent(fit(data, 2), data);
+  try {
+    fit(data, 2);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "the return of episode 4 ('4') is nan, so return-kmeans cannot place it; repair "
+                 "its rewards");
+  }
+}
+
 TEST_P(MethodConformance, StoppedAndResumedEqualsStraight) {
   const auto state = std::filesystem::temp_directory_path() /
                      ("kindred-" + GetParam() + std::to_string(::getpid()) + ".h5");

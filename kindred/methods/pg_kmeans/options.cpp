@@ -1,5 +1,7 @@
 #include "kindred/methods/pg_kmeans/options.h"
 
+#include <algorithm>
+
 #include "kindred/core/error.h"
 
 namespace kindred::pg_kmeans {
@@ -57,6 +59,20 @@ OptionTable Options::describe() {
   };
 }
 
+namespace {
+
+/// A minibatch may repeat what little data there is, but beyond that more of it than there is data
+/// teaches nothing, and one training step would take for ever.
+void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t present) {
+  constexpr std::int64_t kAlwaysAllowed = 1 << 16;
+  const auto most = std::max(kAlwaysAllowed, present);
+  if (asked > most)
+    throw InvalidArgument("{} is {}, but the data hold only {}; choose at most {}", name, asked,
+                          present, most);
+}
+
+}  // namespace
+
 Options resolve(Options options, const Trajectories& data) {
   options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
@@ -69,6 +85,10 @@ Options resolve(Options options, const Trajectories& data) {
                                         : "observations that do not repeat");
   if (options.init == Initialisation::kFingerprint && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
+  if (!counted) {
+    require_sensible_batch("batch-steps", options.batch_steps, data.steps());
+    require_sensible_batch("batch-trajectories", options.batch_trajectories, data.episodes());
+  }
   options.standardize = resolve_standardize(options.standardize, data.observations);
   return options;
 }

@@ -3,14 +3,16 @@
 #include <chrono>
 
 #include "kindred/core/error.h"
+#include "kindred/data/returns.h"
 #include "kindred/methods/return_kmeans/kmeans_1d.h"
 
 namespace kindred::return_kmeans {
 namespace {
 
-void require_rewards(const Trajectories& data) {
+std::vector<double> usable_returns(const Trajectories& data) {
   if (data.rewards.empty())
     throw InvalidArgument("return-kmeans needs rewards, and this data has none; try pg-kmeans");
+  return finite_returns(data, "return-kmeans cannot place it");
 }
 
 /// k mean returns.
@@ -20,8 +22,7 @@ class ReturnCentres final : public Centres {
 
   std::int64_t count() const override { return static_cast<std::int64_t>(means_.size()); }
   Matrix score(const Trajectories& data, const RunContext&) const override {
-    require_rewards(data);
-    const auto returns = episode_returns(data);
+    const auto returns = usable_returns(data);
     Matrix scores(data.episodes(), count());
     for (std::int64_t i = 0; i < scores.rows; ++i)
       for (std::int64_t c = 0; c < scores.columns; ++c) {
@@ -52,14 +53,14 @@ Options resolve(Options options, const Trajectories& data) {
   if (options.merge_to > data.episodes())
     throw InvalidArgument("k is {} but there are only {} trajectories; choose a smaller k",
                           options.merge_to, data.episodes());
-  require_rewards(data);
+  usable_returns(data);
   return options;
 }
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const auto start = std::chrono::steady_clock::now();
   const Options options = resolve(requested, data);
-  auto optimum = kmeans_1d(episode_returns(data), options.merge_to);
+  auto optimum = kmeans_1d(usable_returns(data), options.merge_to);
 
   Clustering result;
   result.method = "return-kmeans";
@@ -80,7 +81,7 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
 }
 
 std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
-  return std::make_shared<ReturnCentres>(file.read<double>("means").values);
+  return std::make_shared<ReturnCentres>(file.read_finite<double>("means", {kAnyExtent}).values);
 }
 
 }  // namespace kindred::return_kmeans
