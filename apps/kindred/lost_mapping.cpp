@@ -5,12 +5,11 @@
 #include <csignal>
 #include <cstring>
 
+#include "command.h"
 #include "kindred/data/mapping.h"
 
 namespace kindred::app {
 namespace {
-
-constexpr int kBadInput = 2;
 
 // Nothing but async-signal-safe calls from here on.
 void write_out(const char* text) {
