@@ -135,11 +135,8 @@ nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
                     {"label", same ? label_column(runs[i].labels) : Json()}});
     labellings.push_back(runs[i].labels);
   }
-  return {{"kindred_comparison", 1},
-          {"runs", list},
-          {"nmi", same ? nmi_table(labellings) : Json()},
-          {"truth", nullptr},
-          {"truth_names", Json::array()}};
+  return {
+      {"kindred_comparison", 1}, {"runs", list}, {"nmi", same ? nmi_table(labellings) : Json()}};
 }
 
 }  // namespace kindred

@@ -40,7 +40,8 @@ export interface RunRecord {
       mean_nmi: number;
       least_nmi: number;
     };
-    /// Only where the true policies are known; the ceiling only where their probabilities are.
+    /// Only where the true policies are known. The ceiling, only where their probabilities are, is
+    /// the oracle's NMI: not a bound.
     nmi?: number;
     ari?: number;
     accuracy?: number;
@@ -232,7 +233,7 @@ export interface Report {
   kindred_report: 1;
   /// The folder's name.
   name: string;
-  /// One sentence: how many policies, how sure.
+  /// One sentence: how many clusters, whether restarts agree, how well they match the truth.
   conclusion: string;
   run: RunRecord;
   /// config.toml.
@@ -262,6 +263,4 @@ export interface Comparison {
   }[];
   /// NMI between the labels of every two runs; null where they are of different episodes.
   nmi: number[][] | null;
-  truth: Column | null;
-  truth_names: string[];
 }

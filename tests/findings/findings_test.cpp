@@ -17,6 +17,7 @@
 #include "kindred/findings/column.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
+#include "kindred/metrics/clustering_scores.h"
 #include "mirror.h"
 
 namespace kindred {
@@ -63,13 +64,17 @@ class Findings : public ::testing::Test {
     return generate(*make_environment(environment), options);
   }
 
-  /// The record of a run on disk.
-  ordered_json record_of(const Clustering& clustering, const Trajectories& data) {
-    fs::create_directories(folder_);
+  void save(const Clustering& clustering, const Trajectories& data, const std::string& name = "") {
+    fs::create_directories(folder_ / name);
     RunRecord record;
     record.dataset = {{"path", "somewhere.h5"}, {"episodes", data.episodes()}};
     describe_clustering(clustering, record);
-    save_run(RunFolder(folder_), data, clustering, record);
+    save_run(RunFolder(folder_ / name), data, clustering, record);
+  }
+
+  /// The record of a run on disk.
+  ordered_json record_of(const Clustering& clustering, const Trajectories& data) {
+    save(clustering, data);
     return report_record(RunFolder(folder_), data);
   }
 
@@ -103,33 +108,43 @@ TEST(Brief, KeepsFourDigits) {
   EXPECT_TRUE(std::isnan(findings::brief(std::nan(""))));
 }
 
-TEST(Conclusion, SaysHowManyAndHowSure) {
+TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   RunRecord record;
   record.dataset = {{"episodes", 12345}};
   record.restarts = ordered_json::array({1, 2, 3});
   record.result = {{"k", 2}, {"agreement", {{"verdict", "unique"}, {"good_restarts", 3}}}};
   EXPECT_EQ(conclusion(record),
-            "Two policies explain these 12,345 trajectories, and all three restarts agree.");
+            "12,345 trajectories were divided into two clusters, and all three restarts agree on "
+            "them.");
+  record.options = {{"k", 2}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
+  record.options = {{"k", 7}, {"merge-to", 2}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
+  record.options = {{"k", 7}, {"merge-to", 3}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: three), and all three"));
   record.result["agreement"] = {{"verdict", "unique"}, {"good_restarts", 1}, {"same_restarts", 2}};
   record.result["nmi"] = 0.5;
   record.result["ceiling"] = 0.75;
-  EXPECT_THAT(conclusion(record),
-              HasSubstr("two of three restarts agree; measured against the true policies, NMI is "
-                        "0.50, and at best it could be 0.75."));
+  EXPECT_THAT(
+      conclusion(record),
+      HasSubstr("two of three restarts agree on them; measured against the true policies, NMI "
+                "is 0.50 (somebody who knows the true policies and assigns each trajectory "
+                "to its most likely one reaches 0.75)."));
   record.result["agreement"]["verdict"] = "unstable";
-  EXPECT_THAT(conclusion(record), HasSubstr("but only two of three restarts found this"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but only two of three restarts found them"));
   record.result["agreement"]["same_restarts"] = 1;
-  EXPECT_THAT(conclusion(record), HasSubstr("but no other of the three restarts came near it"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but the other two restarts divided them differently"));
   record.restarts.erase(2);
-  EXPECT_THAT(conclusion(record), HasSubstr("but the other restart did not come near it"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but the other restart divided them differently"));
   record.result["agreement"]["verdict"] = "several";
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
   record.result["nmi"] = 1.0;
-  EXPECT_THAT(conclusion(record), HasSubstr("a single restart"));
-  EXPECT_THAT(conclusion(record), HasSubstr("exactly the true policies'"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("by one restart, so there is nothing to compare them with"));
+  EXPECT_THAT(conclusion(record), HasSubstr("the clusters are exactly the true policies (NMI 1)"));
   record.result["nmi"] = 0.9997;  // of many trajectories, a few are wrong
-  EXPECT_THAT(conclusion(record), HasSubstr("NMI is above 0.99, and at best it could be 0.75"));
+  EXPECT_THAT(conclusion(record), HasSubstr("NMI is above 0.99 (somebody who knows"));
 }
 
 TEST_F(Findings, HoldEveryEpisode) {
@@ -307,16 +322,35 @@ TEST_F(Findings, OfOneClusterNeedNoSecond) {
   const auto data = generated("diagonal", 5);
   const auto record = record_of(tables(data, 1), data);
   EXPECT_EQ(record.at("notable").at(0).at("id"), "misfits");
-  EXPECT_THAT(record.at("conclusion").get<std::string>(), HasSubstr("One policy explains"));
+  EXPECT_THAT(record.at("conclusion").get<std::string>(),
+              HasSubstr("25 trajectories were divided into one cluster"));
 }
 
 TEST_F(Findings, CompareRunsEpisodeByEpisode) {
   const auto data = generated("diagonal", 20);
-  record_of(tables(data, 5), data);
-  const std::vector<RunFolder> twice = {RunFolder(folder_), RunFolder(folder_)};
-  const auto record = comparison_record(twice);
-  EXPECT_THAT(record.at("runs"), SizeIs(2));
-  EXPECT_EQ(record.at("nmi").at(0).at(1), 1.0);
+  const auto five = tables(data, 5), two = tables(data, 2);
+  save(five, data, "five");
+  save(two, data, "two");
+  const std::vector<RunFolder> runs = {RunFolder(folder_ / "five"), RunFolder(folder_ / "two")};
+  const auto record = comparison_record(runs);
+  ASSERT_THAT(record.at("runs"), SizeIs(2));
+  EXPECT_EQ(record.at("runs").at(1).at("name"), "two");
+  EXPECT_THAT(values_of<std::uint16_t>(record.at("runs").at(1).at("label")),
+              ::testing::ElementsAreArray(two.labels));
+  const double nmi = normalized_mutual_information(five.labels, two.labels);
+  EXPECT_LT(nmi, 0.9) << "these runs agree, so they show nothing";
+  EXPECT_EQ(record.at("nmi"), ordered_json({{1.0, nmi}, {nmi, 1.0}}));
+}
+
+TEST_F(Findings, CompareNoLabelsOfDifferentEpisodes) {
+  const auto data = generated("diagonal", 20);
+  const auto half = take_first(data, 50);
+  save(tables(data, 5), data, "all");
+  save(tables(half, 5), half, "half");
+  const std::vector<RunFolder> runs = {RunFolder(folder_ / "all"), RunFolder(folder_ / "half")};
+  const auto record = comparison_record(runs);
+  EXPECT_TRUE(record.at("nmi").is_null());
+  EXPECT_TRUE(record.at("runs").at(0).at("label").is_null());
 }
 
 }  // namespace

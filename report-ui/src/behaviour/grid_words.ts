@@ -109,7 +109,7 @@ export function disagreementWords(
       .sort((p, q) => weight(q) - weight(p)).slice(0, 3);
   if (!most.length) {
     return [found.length
-      ? `${clusterName(a)} and ${clusterName(b)} act alike wherever both have been.`
+      ? `${clusterName(a)} and ${clusterName(b)} act nearly alike wherever both have been.`
       : `${clusterName(a)} and ${clusterName(b)} have no place in common here.`];
   }
   return most.map((d) => {

@@ -5,7 +5,7 @@ import {figure} from '../figure';
 import {count, measure, percent} from '../format';
 import {heat} from '../heat';
 import {clusterName, type Model} from '../model';
-import {isKnown} from '../wording';
+import {isKnown, oracle} from '../wording';
 
 export function truthParts(model: Model): HTMLElement[] {
   const {truth, k} = model;
@@ -34,11 +34,11 @@ const clusters = (k: number) => Array.from({length: k}, (_, cluster) => clusterN
 
 function measures({report: {run: {result}}}: Model): HTMLElement {
   const rows: [string, number | null | undefined, string][] = [
-    ['NMI', result.nmi, 'Shared information; 1 when clusters and policies are the same.'],
-    ['Ceiling', result.ceiling, 'NMI of someone who knows the true policies.'],
-    ['ARI', result.ari, 'Pairs of trajectories put together or apart rightly, less chance.'],
-    ['Accuracy', result.accuracy, 'Trajectories labelled rightly, each cluster being one policy.'],
-    ['Purity', result.purity, 'Trajectories made by the policy that made most of their cluster.'],
+    ['NMI', result.nmi, 'Shared information; 1 when the clusters are exactly the true policies.'],
+    ['Oracle’s NMI', result.ceiling, `Of somebody ${oracle}.`],
+    ['ARI', result.ari, 'Pairs of trajectories rightly put together or apart, corrected for chance.'],
+    ['Accuracy', result.accuracy, 'Trajectories labelled correctly, with each cluster matched to one true policy.'],
+    ['Purity', result.purity, 'Trajectories made by the true policy that made most of their cluster.'],
   ];
   return h('div', {},
       h('div', {class: 'figure-head'}, h('h3', {}, 'How well they match')),
