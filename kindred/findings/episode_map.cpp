@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kindred/core/random.h"
+#include "kindred/findings/principal_axes.h"
 
 namespace kindred::findings {
 namespace {
@@ -214,59 +215,21 @@ void centre_columns(Matrix& rows) {
   }
 }
 
-/// The direction of most variance, by power iteration on the covariance, and its variance.
-std::pair<std::vector<double>, double> main_direction(const Matrix& covariance) {
-  const auto d = covariance.columns;
-  std::vector<double> direction(static_cast<std::size_t>(d));
-  Random random(0, "component");
-  for (auto& value : direction) value = random.normal();
-  double variance = 0.0;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<double> next(direction.size(), 0.0);
-    for (std::int64_t a = 0; a < d; ++a)
-      for (std::int64_t b = 0; b < d; ++b)
-        next[static_cast<std::size_t>(a)] +=
-            covariance(a, b) * direction[static_cast<std::size_t>(b)];
-    variance = std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
-    if (variance < 1e-300) break;
-    for (auto& value : next) value /= variance;
-    direction = std::move(next);
-  }
-  return {direction, variance};
-}
-
-Matrix covariance_of(const Matrix& rows) {
-  Matrix result(rows.columns, rows.columns);
-  for (std::int64_t i = 0; i < rows.rows; ++i)
-    for (std::int64_t a = 0; a < rows.columns; ++a)
-      for (std::int64_t b = 0; b < rows.columns; ++b)
-        result(a, b) += rows(i, a) * rows(i, b) / static_cast<double>(rows.rows);
-  return result;
-}
-
 Json component_view(const RunData& found) {
   Matrix rows = features(found);
   centre_columns(rows);
-  Matrix covariance = covariance_of(rows);
-  double total = 0.0;
-  for (std::int64_t a = 0; a < covariance.columns; ++a) total += covariance(a, a);
+  const auto axes = principal_axes(rows, 2);
 
   std::vector<Spot> spots(static_cast<std::size_t>(rows.rows));
-  std::vector<std::string> labels;
-  for (double Spot::*coordinate : {&Spot::x, &Spot::y}) {
-    const auto [direction, variance] = main_direction(covariance);
-    for (std::int64_t i = 0; i < rows.rows; ++i)
-      for (std::int64_t a = 0; a < rows.columns; ++a)
-        spots[static_cast<std::size_t>(i)].*coordinate +=
-            rows(i, a) * direction[static_cast<std::size_t>(a)];
-    for (std::int64_t a = 0; a < covariance.columns; ++a)
-      for (std::int64_t b = 0; b < covariance.columns; ++b)
-        covariance(a, b) -= variance * direction[static_cast<std::size_t>(a)] *
-                            direction[static_cast<std::size_t>(b)];
-    labels.push_back(fmt::format("component {} ({:.0f}% of the variance)", labels.size() + 1,
-                                 total > 0.0 ? 100.0 * variance / total : 0.0));
-  }
-  const auto x = axis_over(labels[0], spots, &Spot::x), y = axis_over(labels[1], spots, &Spot::y);
+  for (std::int64_t i = 0; i < rows.rows; ++i)
+    for (std::int64_t c = 0; c < rows.columns; ++c) {
+      spots[static_cast<std::size_t>(i)].x += rows(i, c) * axes.directions(0, c);
+      spots[static_cast<std::size_t>(i)].y += rows(i, c) * axes.directions(1, c);
+    }
+  const auto label = [&](std::size_t i) {
+    return fmt::format("component {} ({:.0f}% of the variance)", i + 1, 100.0 * axes.shares[i]);
+  };
+  const auto x = axis_over(label(0), spots, &Spot::x), y = axis_over(label(1), spots, &Spot::y);
   shake(spots, x, y, 0.5 * kShake);
   const bool latent = found.latents.rows > 0;
   return view("Principal components",
