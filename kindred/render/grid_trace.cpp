@@ -32,9 +32,16 @@ std::vector<std::size_t> GridTrace::slips() const {
   return found;
 }
 
+std::string GridTrace::went(std::size_t step) const {
+  return name_of(move_between(cells[step], cells[step + 1]));
+}
+
 std::string GridTrace::describe(std::size_t step) const {
-  return fmt::format("step {}: chose {}, the move was {}", step, name_of(chosen[step]),
-                     name_of(move_between(cells[step], cells[step + 1])));
+  return fmt::format("step {}: chose {}, the move was {}", step, name_of(chosen[step]), went(step));
+}
+
+std::optional<Cell> GridTrace::end() const {
+  return cells.size() > scenes.size() ? std::optional(cells.back()) : std::nullopt;
 }
 
 std::optional<std::size_t> GridTrace::taken_at(const GridObject& object) const {
