@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "kindred/core/words.h"
 #include "kindred/findings/findings.h"
@@ -38,6 +39,13 @@ std::string not_found_again(std::int64_t same, std::int64_t restarts) {
                      in_words(restarts), kAdvice);
 }
 
+/// Restarts count as agreeing from an NMI of 0.9 on.
+std::string how_closely(double least_nmi) {
+  if (least_nmi >= 0.995) return "agree on them";
+  return fmt::format("largely agree on them (NMI at least {:.2f})",
+                     std::floor(100.0 * least_nmi) / 100.0);
+}
+
 /// Whether restarts with the same k found the same clusters. It says nothing about k.
 std::string how_stable(const nlohmann::ordered_json& agreement, std::int64_t restarts) {
   const auto verdict = agreement.at("verdict").get<std::string>();
@@ -50,9 +58,10 @@ std::string how_stable(const nlohmann::ordered_json& agreement, std::int64_t res
         "answers",
         in_words(good));
   const auto same = good > 1 ? good : agreement.value("same_restarts", good);
-  return same == restarts ? fmt::format("and all {} restarts agree on them", in_words(same))
-                          : fmt::format("and {} of {} restarts agree on them", in_words(same),
-                                        in_words(restarts));
+  const auto agree = how_closely(agreement.value("least_nmi", 1.0));
+  return same == restarts
+             ? fmt::format("and all {} restarts {}", in_words(same), agree)
+             : fmt::format("and {} of {} restarts {}", in_words(same), in_words(restarts), agree);
 }
 
 /// Never rounded up to 1, which would say that all is right.
@@ -60,7 +69,7 @@ std::string two_digits(double measure) {
   return measure < 1.0 - 1e-9 && measure >= 0.995 ? "above 0.99" : fmt::format("{:.2f}", measure);
 }
 
-/// Nothing where the true policies are not known. The oracle's NMI is no bound, so it is said who
+/// Nothing where the true policies are not known. The oracle's NMI is not a bound, so it is said who
 /// reaches it.
 std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";

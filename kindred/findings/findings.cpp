@@ -1,7 +1,9 @@
 #include "kindred/findings/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "kindred/core/error.h"
@@ -59,12 +61,21 @@ Json label_column(const std::vector<std::int32_t>& labels) {
   return column(as<std::uint16_t>(labels));
 }
 
+/// Not a number where it is not known; nothing where none is.
+Json return_column(const Trajectories& data) {
+  auto returns = as<float>(episode_returns(data));
+  const auto known = [](float value) { return std::isfinite(value); };
+  if (std::ranges::none_of(returns, known)) return nullptr;
+  for (auto& value : returns)
+    if (!known(value)) value = std::numeric_limits<float>::quiet_NaN();
+  return column(returns);
+}
+
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
   std::vector<std::uint32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<std::uint32_t>(data.length(i)));
-  const auto returns = episode_returns(data);
   const bool few = found.scores.rows * found.scores.columns <= kMostScores;
   return {{"count", data.episodes()},
           {"ids", ids_of(data)},
@@ -72,7 +83,7 @@ Json episodes_json(const RunData& found) {
           {"truth", data.labels.empty() ? Json() : column(as<std::int32_t>(data.labels.span()))},
           {"truth_names", data.label_names},
           {"length", column(lengths)},
-          {"return", returns.empty() ? Json() : column(as<float>(returns))},
+          {"return", return_column(data)},
           {"margin", column(as<float>(found.margin))},
           {"fit", column(as<float>(found.fit))},
           {"scores", few ? column(as<float>(found.scores.values)) : Json()},

@@ -1,4 +1,5 @@
-// Observations, return and actions over time, each in a small plot of its own.
+// Observations, return (where all episodes have one) and actions over time, each in a small plot
+// of its own.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -74,7 +75,7 @@ class CurvesPicture final : public Picture {
           [d](const Episode& e, std::int64_t step) {
             return e.observation(step)[static_cast<std::size_t>(d)];
           });
-    if (!first.returns.empty())
+    if (std::ranges::none_of(episodes, [](const Episode& e) { return e.returns.empty(); }))
       add("return so far", [](const Episode& e, std::int64_t step) {
         return e.returns[static_cast<std::size_t>(step)];
       });

@@ -23,17 +23,17 @@ std::optional<Group> truth_of(const Trajectories& data, std::int64_t number) {
                                         : fmt::format("policy {}", label)};
 }
 
+bool all_finite(const auto& values) {
+  return std::ranges::all_of(values, [](auto value) { return std::isfinite(value); });
+}
+
 template <class T>
 std::vector<T> part(const Column<T>& column, std::int64_t begin, std::int64_t end) {
   return {column.data() + begin, column.data() + end};
 }
 
 void require_finite(const Episode& episode) {
-  const auto finite = [](const auto& values) {
-    return std::ranges::all_of(values, [](auto value) { return std::isfinite(value); });
-  };
-  if (!finite(episode.observations) || !finite(episode.continuous_actions) ||
-      !finite(episode.returns))
+  if (!all_finite(episode.observations) || !all_finite(episode.continuous_actions))
     throw InvalidArgument(
         "episode {} holds a value that is not a finite number, so it cannot be drawn",
         episode.number);
@@ -87,6 +87,7 @@ Episode take_episode(const Trajectories& data, std::int64_t number,
     const auto rewards = part(data.rewards, begin, end);
     episode.returns.assign(rewards.begin(), rewards.end());
     std::partial_sum(episode.returns.begin(), episode.returns.end(), episode.returns.begin());
+    if (!all_finite(episode.returns)) episode.returns.clear();
   }
   if (!clusters.empty()) {
     const auto cluster = clusters[static_cast<std::size_t>(number)];

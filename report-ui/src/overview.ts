@@ -86,12 +86,13 @@ function acting({environment: place, references}: Evaluation): string {
     (beside.length ? ` For comparison, clones of: ${beside.join('; ')}.` : '');
 }
 
-/// Mean return of each cluster's episodes; null where there are no returns, or all are the same.
+/// Mean return of each cluster's episodes; null where no return is known, or all are the same.
 function meanReturns(model: Model): number[] | null {
   const {returns: values} = model;
   if (!values || values.every((value) => value === values[0])) return null;
   const totals = new Array<number>(model.k).fill(0), sizes = new Array<number>(model.k).fill(0);
   values.forEach((value, episode) => {
+    if (!Number.isFinite(value)) return;
     totals[model.label[episode]] += value;
     ++sizes[model.label[episode]];
   });

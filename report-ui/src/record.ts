@@ -78,10 +78,11 @@ export interface Episodes {
   truth: Column | null;
   truth_names: string[];
   length: Column;
+  /// Not a number where a reward is not; null where no return is known.
   return: Column | null;
   /// Best score less second best; infinite with one cluster.
   margin: Column;
-  /// Score under the own centre, per step where scores sum over steps.
+  /// Score under its own centre, per step where scores sum over steps.
   fit: Column;
   /// [n, k]; null where it would make the page too large.
   scores: Column | null;
@@ -176,7 +177,8 @@ export interface Trajectory {
   steps: number;
   /// Every how many steps one is kept here; 1: all of them. All arrays below are of kept steps.
   stride: number;
-  rewards: number[] | null;
+  /// null where a reward is not a number.
+  rewards: (number | null)[] | null;
   /// [steps]: discrete actions; null where they are continuous.
   actions: number[] | null;
   /// [steps, dim]: continuous actions.
@@ -193,6 +195,9 @@ export interface Trajectory {
     agent: number[];  // [steps] cells
     /// [steps] of what lies there: [kind of object, cell].
     objects: [number, number][][];
+    /// [steps]: the move made ("left", "elsewhere") where that is known and is not where the chosen
+    /// one leads; else null. Walking into a wall is staying.
+    slips: (string | null)[];
     /// Where the last step led, where that is known.
     end: number | null;
   };

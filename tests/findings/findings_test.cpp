@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
@@ -122,6 +125,9 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
   record.options = {{"k", 7}, {"merge-to", 3}};
   EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: three), and all three"));
+  record.result["agreement"]["least_nmi"] = 0.917;
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("all three restarts largely agree on them (NMI at least 0.91)"));
   record.result["agreement"] = {{"verdict", "unique"}, {"good_restarts", 1}, {"same_restarts", 2}};
   record.result["nmi"] = 0.5;
   record.result["ceiling"] = 0.75;
@@ -175,6 +181,27 @@ TEST_F(Findings, HoldEveryEpisode) {
   EXPECT_THAT(record.at("restart_nmi"), SizeIs(3));
   EXPECT_EQ(record.at("restart_nmi").at(1).at(1), 1.0);
   EXPECT_EQ(record.dump(), report_record(RunFolder(folder_), data).dump());
+}
+
+TEST_F(Findings, TakeReturnsThatAreNotNumbersForUnknown) {
+  auto data = generated("diagonal", 20);
+  const auto clustering = tables(data, 5);
+  std::vector<float> rewards(static_cast<std::size_t>(data.steps()), 1.0f);
+  rewards[0] = std::nanf("");
+  rewards[static_cast<std::size_t>(data.offsets[1])] = std::numeric_limits<float>::infinity();
+  data.rewards = rewards;
+  const auto record = record_of(clustering, data);
+  const auto returns = values_of<float>(record.at("episodes").at("return"));
+  EXPECT_TRUE(std::isnan(returns[0]));
+  EXPECT_TRUE(std::isnan(returns[1]));
+  EXPECT_EQ(returns[2], static_cast<float>(data.length(2)));
+  EXPECT_EQ(ordered_json::parse(record.dump()).at("episodes"), record.at("episodes"));
+
+  data.rewards = std::vector<float>(rewards.size(), std::nanf(""));
+  const auto unknown = record_of(clustering, data);
+  EXPECT_TRUE(unknown.at("episodes").at("return").is_null());
+  const auto read_back = ordered_json::parse(unknown.dump());
+  EXPECT_THAT(read_back.at("trajectories").at(0).at("rewards"), Each(ordered_json()));
 }
 
 TEST_F(Findings, CountWhatEachClusterDoesInEachCell) {
@@ -244,6 +271,31 @@ TEST_F(Findings, FollowATrajectoryStepByStep) {
       EXPECT_NEAR(trajectory.at("evidence").at((length - 1) * 5 + c).get<double>(),
                   clustering.scores(episode, static_cast<std::int64_t>(c)), 0.006);
   }
+}
+
+/// Where the grid did not make the chosen move, by the cells alone.
+TEST_F(Findings, SayWhereAMoveWasNotTheChosenOne) {
+  const auto record = record_of(tables(generated("diagonal", 40), 5), generated("diagonal", 40));
+  const int size = record.at("behaviour").at("size");
+  const auto walls = record.at("behaviour").at("walls").get<std::set<int>>();
+  const std::map<std::string, int> moves = {
+      {"up", -size}, {"down", size}, {"left", -1}, {"right", 1}, {"stay", 0}};
+  const auto names = record.at("behaviour").at("action_names").get<std::vector<std::string>>();
+  int slips = 0;
+  for (const auto& trajectory : record.at("trajectories")) {
+    const auto& grid = trajectory.at("grid");
+    const auto cells = grid.at("agent").get<std::vector<int>>();
+    for (std::size_t t = 0; t + 1 < cells.size(); ++t) {
+      const auto& chosen = names[trajectory.at("actions").at(t).get<std::size_t>()];
+      const int target = cells[t] + moves.at(chosen);
+      const bool as_chosen = cells[t + 1] == (walls.contains(target) ? cells[t] : target);
+      ASSERT_EQ(grid.at("slips").at(t).is_null(), as_chosen);
+      if (as_chosen) continue;
+      EXPECT_EQ(cells[t] + moves.at(grid.at("slips").at(t)), cells[t + 1]);
+      ++slips;
+    }
+  }
+  EXPECT_GT(slips, 100);
 }
 
 TEST_F(Findings, NameTheTrajectoriesToLookAt) {

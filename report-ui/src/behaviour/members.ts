@@ -9,6 +9,7 @@ export interface Members {
   /// The true policy of most, where it is known.
   truth: {name: string; share: number} | null;
   meanLength: number;
+  /// Of the returns that are known.
   meanReturn: number | null;
 }
 
@@ -18,19 +19,22 @@ export function members(model: Model): Members[] {
 
 function describe(model: Model, cluster: number): Members {
   const truths = new Map<number, number>();
-  let episodes = 0, steps = 0, returns = 0;
+  let episodes = 0, steps = 0, returns = 0, known = 0;
   for (let i = 0; i < model.n; ++i) {
     if (model.label[i] !== cluster) continue;
     ++episodes;
     steps += model.length[i];
-    returns += model.returns?.[i] ?? 0;
+    if (Number.isFinite(model.returns?.[i])) {
+      returns += model.returns![i];
+      ++known;
+    }
     const truth = model.truth?.[i] ?? -1;
     if (truth >= 0) truths.set(truth, (truths.get(truth) ?? 0) + 1);
   }
   return {
     cluster, episodes, steps, truth: majority(model, truths),
     meanLength: episodes ? steps / episodes : NaN,
-    meanReturn: model.returns && episodes ? returns / episodes : null,
+    meanReturn: known ? returns / known : null,
   };
 }
 

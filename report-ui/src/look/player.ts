@@ -9,6 +9,7 @@ import {figure} from '../figure';
 import {counted, number} from '../format';
 import {clusterName, type Model} from '../model';
 import type {Behaviour, Trajectory} from '../record';
+import {isKnown} from '../wording';
 import {Clock} from './clock';
 import {cursor, type Cursor} from './cursor';
 import {drawEvidence, evidenceSentence, stepNumber} from './evidence';
@@ -192,7 +193,8 @@ export class Player {
 
   private sayNow(episode: Trajectory, step: number): (Node | string)[] {
     const {behaviour} = this.model.report, kept = this.clock.step;
-    const reward = episode.rewards ? ` Reward ${number(episode.rewards[kept])}.` : '';
+    const reward = isKnown(episode.rewards?.[kept])
+      ? ` Reward ${number(episode.rewards[kept])}.` : '';
     const names = 'action_names' in behaviour ? behaviour.action_names : [];
     const action = behaviour.kind === 'grid' ? `Chose ${gridMove(behaviour, episode, kept)}.`
       : episode.actions ? `Chose ${names[episode.actions[kept]]}.`
