@@ -69,17 +69,18 @@ std::string two_digits(double measure) {
   return measure < 1.0 - 1e-9 && measure >= 0.995 ? "above 0.99" : fmt::format("{:.2f}", measure);
 }
 
-/// Nothing where the true policies are not known. The oracle's NMI is not a bound, so it is said who
-/// reaches it.
+/// Nothing where the true policies are not known. The oracle's NMI is not a bound, so it is said
+/// who reaches it.
 std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";
   const double nmi = result["nmi"];
   if (nmi > 1.0 - 1e-9) return "; the clusters are exactly the true policies (NMI 1)";
-  const auto reached = "; measured against the true policies, NMI is " + two_digits(nmi);
+  const auto reached = "; NMI with the true policies is " + two_digits(nmi);
   if (!result.contains("ceiling") || !result["ceiling"].is_number()) return reached;
   return fmt::format(
-      "{} (somebody who knows the true policies and assigns each trajectory to its most likely one "
-      "reaches {})",
+      "{}, where somebody who knows them and assigns each trajectory to its most likely one "
+      "reaches "
+      "{}",
       reached, two_digits(result["ceiling"].get<double>()));
 }
 

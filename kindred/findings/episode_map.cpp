@@ -154,16 +154,18 @@ Json polygon_view(const Matrix& shares, double divisor) {
     spots.push_back(spot);
   }
   const Axis axis{"", -1.15, 1.15};
-  return view("Which policy explains it",
-              "Each corner is a policy. A trajectory lies the nearer to a corner the better that "
-              "policy explains it than the others do; between two corners it could be either." +
-                  tempered(divisor) + " Points are shaken a little, so that equal ones show.",
-              spots, axis, axis, corners);
+  return view(
+      "Which policy explains it",
+      "Each corner is a policy. The better a policy explains a trajectory compared with the "
+      "others, the closer the trajectory lies to its corner; between two corners it could be "
+      "either's." +
+          tempered(divisor) + " Points are jittered a little so that equal ones show.",
+      spots, axis, axis, corners);
 }
 
 std::string fit_label(const RunData& found) {
-  return found.run.centres->sums_over_steps() ? found.score_meaning + " per step, own policy"
-                                              : found.score_meaning + ", own policy";
+  return found.run.centres->sums_over_steps() ? found.score_meaning + " per step under its policy"
+                                              : found.score_meaning + " under its policy";
 }
 
 Json line_view(const RunData& found, const Matrix& shares, double divisor) {
@@ -175,7 +177,7 @@ Json line_view(const RunData& found, const Matrix& shares, double divisor) {
   shake(spots, x, y, kShake);
   return view("Which policy explains it",
               "Left: Policy 0 explains the trajectory better; right: Policy 1 does; in the middle "
-              "it could be either. The lower, the worse the better one fits it." +
+              "it could be either's. Lower down, even the better one explains it badly." +
                   tempered(divisor),
               spots, x, y);
 }
@@ -185,9 +187,9 @@ Json single_view(const RunData& found) {
   for (std::int64_t i = 0; i < found.data.episodes(); ++i)
     spots.push_back(
         {static_cast<double>(found.data.length(i)), found.fit[static_cast<std::size_t>(i)]});
-  return view("How well it is explained", "The lower, the worse the policy fits the trajectory.",
-              spots, axis_over("steps", spots, &Spot::x),
-              axis_over(fit_label(found), spots, &Spot::y));
+  return view("How well it is explained",
+              "The lower a trajectory lies, the worse the policy explains it.", spots,
+              axis_over("steps", spots, &Spot::x), axis_over(fit_label(found), spots, &Spot::y));
 }
 
 /// What principal components are taken of: latent vectors, or how much better each policy explains
@@ -232,13 +234,13 @@ Json component_view(const RunData& found) {
   const auto x = axis_over(label(0), spots, &Spot::x), y = axis_over(label(1), spots, &Spot::y);
   shake(spots, x, y, 0.5 * kShake);
   const bool latent = found.latents.rows > 0;
-  return view("Principal components",
-              latent
-                  ? "The two directions in which the trajectories' latent vectors vary most: near "
-                    "points are encoded alike."
-                  : "The two directions in which the policies' scores per step vary most: near "
-                    "points are explained alike.",
-              spots, x, y);
+  return view(
+      "Principal components",
+      latent ? "The two directions in which the trajectories' latent vectors vary most: points "
+               "close together are encoded alike."
+             : "The two directions in which the policies' scores per step vary most: points "
+               "close together are explained alike.",
+      spots, x, y);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ function basis(model: Model): HTMLElement {
 
 function acting({environment: place, references}: Evaluation): string {
   const beside = references.map((policy) => `${policy.name} ${returns(policy)}`);
-  return `Return acting: mean and deviation when the policy acts in ${place}.` +
+  return `Return acting: mean and standard deviation when the policy acts in ${place}.` +
     (beside.length ? ` For comparison, clones of: ${beside.join('; ')}.` : '');
 }
 
@@ -155,7 +155,7 @@ function truth(model: Model): HTMLElement[] {
   if (!isKnown(nmi)) return [];
   const detail = isKnown(ceiling)
     ? `Bar: NMI with the true policies. Tick: the oracle, ${oracle}.`
-    : 'Bar: NMI with the true policies; 1 when clusters and policies are the same.';
+    : 'Bar: NMI with the true policies; 1 when the clusters are exactly these.';
   return [
     h('dt', {}, 'Against the truth'),
     h('dd', {class: 'plot'},

@@ -58,7 +58,7 @@ export function agreementDetail(run: RunRecord): string {
 export function objectiveMeaning(run: RunRecord): string {
   if (run.method === 'pg-kmeans' || run.method === 'sorl') {
     return run.dataset.action.kind === 'discrete'
-      ? 'Log-likelihood of all actions under the policies; 0 means every action is foreseen.'
+      ? 'Log-likelihood of all actions under the policies; 0: every action was certain.'
       : 'Log-likelihood of all actions under the policies; higher is better.';
   }
   if (run.method === 'return-kmeans') {

@@ -131,11 +131,10 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   record.result["agreement"] = {{"verdict", "unique"}, {"good_restarts", 1}, {"same_restarts", 2}};
   record.result["nmi"] = 0.5;
   record.result["ceiling"] = 0.75;
-  EXPECT_THAT(
-      conclusion(record),
-      HasSubstr("two of three restarts agree on them; measured against the true policies, NMI "
-                "is 0.50 (somebody who knows the true policies and assigns each trajectory "
-                "to its most likely one reaches 0.75)."));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("two of three restarts agree on them; NMI with the true policies is 0.50, "
+                        "where somebody who knows them and assigns each trajectory to its most "
+                        "likely one reaches 0.75."));
   record.result["agreement"]["verdict"] = "unstable";
   EXPECT_THAT(conclusion(record), HasSubstr("but only two of three restarts found them"));
   record.result["agreement"]["same_restarts"] = 1;
@@ -150,7 +149,8 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
               HasSubstr("by one restart, so there is nothing to compare them with"));
   EXPECT_THAT(conclusion(record), HasSubstr("the clusters are exactly the true policies (NMI 1)"));
   record.result["nmi"] = 0.9997;  // of many trajectories, a few are wrong
-  EXPECT_THAT(conclusion(record), HasSubstr("NMI is above 0.99 (somebody who knows"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("NMI with the true policies is above 0.99, where somebody"));
 }
 
 TEST_F(Findings, HoldEveryEpisode) {

@@ -127,7 +127,7 @@ function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
       drawHistogram(width, curves, edges, dimension)));
   const element = figure({
     title: 'One number of the action', file: 'action-histogram', draw: drawing.draw,
-    caption: 'Share of the policy’s steps in each bin. The upright axis is a root, so that rare '
+    caption: 'Share of the policy’s steps in each bin. The vertical axis is a square root, so that rare '
       + 'values show beside common ones.',
   });
   element.querySelector('.plot')!.before(h('div', {class: 'controls'}, picker('Action',

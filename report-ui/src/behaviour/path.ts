@@ -42,8 +42,8 @@ function routes(model: Model, path: PathBehaviour, all: Members[]): HTMLElement 
       ends(path, clusters, goal)],
   });
   return figure({
-    title: 'The ways they take', file: 'routes',
-    caption: 'Thin lines: some of the trajectories. Thick line: the mean of all, with its way. '
+    title: 'The routes they take', file: 'routes',
+    caption: 'Thin lines: some of the trajectories. Thick line: the mean of all, with its direction. '
       + `Circle: where the mean route starts.${goal ? ' Star: the goal.' : ''}${references}`,
     draw: (width) => panels(width, [
       ...all.length > 1 ? [{

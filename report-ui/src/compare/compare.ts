@@ -79,6 +79,6 @@ function truthSection(comparison: Comparison): HTMLElement {
 function optionsSection(comparison: Comparison): HTMLElement {
   return section('options', 'Options',
       h('p', {class: 'lead'},
-          'Those that differ come first, then those only some of the methods have.'),
+          'Those that differ come first, then those that only some of the methods have.'),
       optionsTable(comparison.runs));
 }

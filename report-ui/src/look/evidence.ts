@@ -62,7 +62,7 @@ export function evidenceSentence(episode: Trajectory, k: number, kept: number): 
     return h('p', {}, `${after} ${names} explain it equally well.`);
   }
   if (order[1].value === -Infinity) {
-    return h('p', {}, `${after} only ${clusterName(order[0].cluster)} can have done all of it.`);
+    return h('p', {}, `${after} only ${clusterName(order[0].cluster)} could have done all of it.`);
   }
   const ahead = -order[1].value, digits = ahead < 10 ? 1 : 0;
   return h('p', {},

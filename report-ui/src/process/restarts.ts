@@ -54,7 +54,8 @@ export function mergesFigure({report: {run}}: Model): HTMLElement | null {
   return figure({
     title: 'Merging', file: 'merging',
     caption: 'Objective of the best restart after each merge, with the kept policy as it was, ' +
-      'and after the last fit. Where the loss is small, one policy explains two clusters almost as well as two did.' +
+      'and after the last fit. Where the loss is small, one policy explains two clusters almost as ' +
+      'well as two did.' +
       scaleNote(values),
     draw: (width) => chart('Objective after each merge', {
       width, height: 220, marginLeft: 56, marginRight: 24, marginTop: 32,

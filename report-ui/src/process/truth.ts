@@ -37,7 +37,8 @@ function measures({report: {run: {result}}}: Model): HTMLElement {
     ['NMI', result.nmi, 'Shared information; 1 when the clusters are exactly the true policies.'],
     ['Oracle’s NMI', result.ceiling, `Of somebody ${oracle}.`],
     ['ARI', result.ari, 'Pairs of trajectories rightly put together or apart, corrected for chance.'],
-    ['Accuracy', result.accuracy, 'Trajectories labelled correctly, with each cluster matched to one true policy.'],
+    ['Accuracy', result.accuracy,
+      'Trajectories labelled correctly, with each cluster matched to one true policy.'],
     ['Purity', result.purity, 'Trajectories made by the true policy that made most of their cluster.'],
   ];
   return h('div', {},
