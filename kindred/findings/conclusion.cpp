@@ -31,37 +31,42 @@ std::string how_many(const RunRecord& record) {
 std::string not_found_again(std::int64_t same, std::int64_t restarts) {
   constexpr auto kAdvice = "more restarts may find a better division";
   if (restarts == 2)
-    return fmt::format("but the other restart divided them differently: {}", kAdvice);
+    return fmt::format(", but the other restart divided them differently: {}", kAdvice);
   if (same < 2)
-    return fmt::format("but the other {} restarts divided them differently: {}",
+    return fmt::format(", but the other {} restarts divided them differently: {}",
                        in_words(restarts - 1), kAdvice);
-  return fmt::format("but only {} of {} restarts found them: {}", in_words(same),
+  return fmt::format(", but only {} of {} restarts found them: {}", in_words(same),
                      in_words(restarts), kAdvice);
 }
 
 /// Restarts count as agreeing from an NMI of 0.9 on.
 std::string how_closely(double least_nmi) {
   if (least_nmi >= 0.995) return "agree on them";
-  return fmt::format("largely agree on them (NMI at least {:.2f})",
+  return fmt::format("agree on them with an NMI of at least {:.2f}",
                      std::floor(100.0 * least_nmi) / 100.0);
 }
 
-/// Whether restarts with the same k found the same clusters. It says nothing about k.
-std::string how_stable(const nlohmann::ordered_json& agreement, std::int64_t restarts) {
+/// Whether restarts with the same k found the same clusters. It says nothing about k. Nothing where
+/// the method has no restarts.
+std::string how_stable(const RunRecord& record) {
+  const auto& agreement = record.result.at("agreement");
+  const auto restarts = static_cast<std::int64_t>(record.restarts.size());
   const auto verdict = agreement.at("verdict").get<std::string>();
   const auto good = agreement.at("good_restarts").get<std::int64_t>();
-  if (verdict == "single") return "by one restart, so there is nothing to compare them with";
+  if (verdict == "single" && record.options.is_object() && !record.options.contains("restarts"))
+    return "";
+  if (verdict == "single") return ", by one restart, so there is nothing to compare them with";
   if (verdict == "unstable") return not_found_again(agreement.value("same_restarts", 1), restarts);
   if (verdict == "several")
     return fmt::format(
-        "but {} restarts that explain the data about equally well disagree: this is one of several "
-        "answers",
+        ", but {} restarts that explain the data about equally well disagree: this is one of "
+        "several answers",
         in_words(good));
   const auto same = good > 1 ? good : agreement.value("same_restarts", good);
   const auto agree = how_closely(agreement.value("least_nmi", 1.0));
   return same == restarts
-             ? fmt::format("and all {} restarts {}", in_words(same), agree)
-             : fmt::format("and {} of {} restarts {}", in_words(same), in_words(restarts), agree);
+             ? fmt::format(", and all {} restarts {}", in_words(same), agree)
+             : fmt::format(", and {} of {} restarts {}", in_words(same), in_words(restarts), agree);
 }
 
 /// Never rounded up to 1, which would say that all is right.
@@ -79,8 +84,7 @@ std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("ceiling") || !result["ceiling"].is_number()) return reached;
   return fmt::format(
       "{}, where somebody who knows them and assigns each trajectory to its most likely one "
-      "reaches "
-      "{}",
+      "reaches {}",
       reached, two_digits(result["ceiling"].get<double>()));
 }
 
@@ -88,11 +92,9 @@ std::string how_right(const nlohmann::ordered_json& result) {
 
 std::string conclusion(const RunRecord& record) {
   const auto episodes = record.dataset.at("episodes").get<std::int64_t>();
-  return fmt::format(
-      "{} {} divided into {}, {}{}.", grouped(episodes),
-      episodes == 1 ? "trajectory was" : "trajectories were", how_many(record),
-      how_stable(record.result.at("agreement"), static_cast<std::int64_t>(record.restarts.size())),
-      how_right(record.result));
+  return fmt::format("{} {} divided into {}{}{}.", grouped(episodes),
+                     episodes == 1 ? "trajectory was" : "trajectories were", how_many(record),
+                     how_stable(record), how_right(record.result));
 }
 
 }  // namespace kindred

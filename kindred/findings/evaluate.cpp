@@ -71,7 +71,7 @@ EpisodeGroups episodes_by_cluster(const LoadedRun& run) {
   return groups;
 }
 
-/// What the networks of one evaluation look like and see: as the run's own, where it has some.
+/// What the networks of one evaluation look like and see: as the run's own do, where it has any.
 struct NetworkShape {
   NetworkInputs inputs;
   PolicyArchitecture architecture;
@@ -97,7 +97,7 @@ struct PolicyGroup {
   std::shared_ptr<const PolicyCentres> policies;
 };
 
-/// What cloning has in common, whoever is cloned.
+/// What all cloning of one evaluation shares.
 class Cloner {
  public:
   Cloner(const Centres& centres, const Trajectories& data, const EvaluateOptions& options,

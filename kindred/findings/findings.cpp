@@ -28,7 +28,7 @@ using findings::RunData;
 constexpr std::int64_t kMostScores = 2'500'000;  // 13 MB in the page
 constexpr std::int64_t kMoreTrajectories = 100;  // beside those of the lists
 
-std::string name_of(const RunFolder& folder) {
+std::string run_name(const RunFolder& folder) {
   const auto path = fs::absolute(folder.path()).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
@@ -118,7 +118,7 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
   const auto behaviour = findings::make_behaviour(found);
   const auto lists = findings::notable_lists(found);
   return {{"kindred_report", 1},
-          {"name", name_of(folder)},
+          {"name", run_name(folder)},
           {"conclusion", conclusion(found.run.record)},
           {"run", record_json(found.run.record)},
           {"config", fs::exists(folder.config()) ? read_text(folder.config()) : ""},
@@ -139,7 +139,7 @@ nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
   auto list = Json::array();
   std::vector<std::vector<std::int32_t>> labellings;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    list.push_back({{"name", name_of(folders[i])},
+    list.push_back({{"name", run_name(folders[i])},
                     {"conclusion", conclusion(runs[i].record)},
                     {"run", record_json(runs[i].record)},
                     {"evaluation", evaluation_of(folders[i])},

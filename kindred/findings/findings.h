@@ -1,5 +1,5 @@
-// What a run found, as one record that a person can be shown: report-ui/src/record.ts says what it
-// holds. The report room puts it into a page; nothing there looks at the run or the data again.
+// What a run found, as one record to show to a person: report-ui/src/record.ts says what it holds.
+// The report room puts it into a page; nothing there looks at the run or the data again.
 #pragma once
 
 #include <nlohmann/json.hpp>

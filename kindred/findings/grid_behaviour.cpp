@@ -146,7 +146,7 @@ class GridBehaviour final : public Behaviour {
                   side);
   }
 
-  /// Every how many episodes are looked at: decoding every observation takes long.
+  /// One in how many episodes is looked at: decoding every observation takes long.
   std::int64_t episode_stride() const {
     return scenes_.empty() ? std::max<std::int64_t>(1, found_.data.steps() / kMostSteps) : 1;
   }

@@ -18,7 +18,7 @@ struct GridTrace {
   /// leads to the goal.
   std::vector<Cell> cells;
 
-  /// Whether the step is known to have led elsewhere than the chosen move does.
+  /// Whether the step is known to have led somewhere other than the chosen move does.
   bool slipped(std::size_t step) const;
   /// The steps that slipped.
   std::vector<std::size_t> slips() const;

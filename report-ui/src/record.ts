@@ -175,7 +175,7 @@ export type Behaviour = GridBehaviour | PathBehaviour | CurvesBehaviour;
 export interface Trajectory {
   episode: number;
   steps: number;
-  /// Every how many steps one is kept here; 1: all of them. All arrays below are of kept steps.
+  /// One in how many steps is kept here; 1: all of them. All arrays below are of kept steps.
   stride: number;
   /// null where a reward is not a number.
   rewards: (number | null)[] | null;

@@ -26,6 +26,8 @@ export function howMany(run: RunRecord): string {
   return k < fitted ? `${fitted} fitted, ${k} left with trajectories` : `${k}, as asked`;
 }
 
+const hasRestarts = (run: RunRecord) => 'restarts' in run.options;
+
 /// Whether restarts with the same k give the same labels; it says nothing about k.
 export function agreement(run: RunRecord): string {
   const {verdict, good_restarts: good, same_restarts: same, least_nmi} = run.result.agreement;
@@ -36,14 +38,18 @@ export function agreement(run: RunRecord): string {
     case 'several': return 'Good restarts give different labels.';
     case 'unstable': return (same ?? 1) > 1 ? 'Few restarts give the labels of the best one.'
       : 'No other restart gives the labels of the best one.';
-    case 'single': return 'One restart only: nothing to compare with.';
+    case 'single': return hasRestarts(run) ? 'One restart only: nothing to compare with.'
+      : 'This method has no restarts.';
   }
 }
 
 export function agreementDetail(run: RunRecord): string {
   const {verdict, good_restarts: good, same_restarts: same, mean_nmi, least_nmi} =
       run.result.agreement;
-  if (verdict === 'single') return 'More restarts would show whether they give the same labels.';
+  if (verdict === 'single') {
+    return hasRestarts(run) ? 'More restarts would show whether they give the same labels.'
+      : 'It finds the best clusters exactly.';
+  }
   const of = `${good} of ${counted(run.restarts.length, 'restart')} come close to the best objective`;
   if (good < 2 && verdict === 'unique') {
     return `${same} of ${counted(run.restarts.length, 'restart')} give these labels (NMI at least ` +

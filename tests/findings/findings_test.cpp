@@ -127,7 +127,7 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: three), and all three"));
   record.result["agreement"]["least_nmi"] = 0.917;
   EXPECT_THAT(conclusion(record),
-              HasSubstr("all three restarts largely agree on them (NMI at least 0.91)"));
+              HasSubstr("all three restarts agree on them with an NMI of at least 0.91."));
   record.result["agreement"] = {{"verdict", "unique"}, {"good_restarts", 1}, {"same_restarts", 2}};
   record.result["nmi"] = 0.5;
   record.result["ceiling"] = 0.75;
@@ -144,6 +144,9 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   record.result["agreement"]["verdict"] = "several";
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
+  record.options.erase("merge-to");
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: seven);"));
+  record.options["restarts"] = 1;
   record.result["nmi"] = 1.0;
   EXPECT_THAT(conclusion(record),
               HasSubstr("by one restart, so there is nothing to compare them with"));

@@ -1,5 +1,6 @@
 // What policies do in a gridworld: a map of each, and where two of them part.
 import * as Plot from '@observablehq/plot';
+import {tip} from '../chart';
 import {sum} from '../contingency';
 import {h} from '../dom';
 import {figure} from '../figure';
@@ -8,7 +9,6 @@ import {clusterName, type Model} from '../model';
 import {pairColours} from '../palette';
 import type {GridBehaviour} from '../record';
 import {segmented} from '../segmented';
-import {tip} from './chart';
 import {actionMarks, inWords, type Chosen} from './grid_arrows';
 import {choices, disagreements, mostDifferent, type Context} from './grid_data';
 import {Layout, type Place} from './grid_layout';

@@ -1,6 +1,6 @@
 // Policies on a grid in sentences: what a cluster does, said from its counts alone.
 import {sum} from '../contingency';
-import {count, percent} from '../format';
+import {capital, count, percent} from '../format';
 import {clusterName} from '../model';
 import type {GridBehaviour} from '../record';
 import {preferences} from './action_words';
@@ -140,5 +140,3 @@ function verb(grid: GridBehaviour, action: number): string {
   if (name === 'stay') return 'stays';
   return ['up', 'down', 'left', 'right'].includes(name) ? `goes ${name}` : `chooses ${name}`;
 }
-
-const capital = (text: string) => text[0].toUpperCase() + text.slice(1);

@@ -14,10 +14,10 @@ export interface Members {
 }
 
 export function members(model: Model): Members[] {
-  return Array.from({length: model.k}, (_, cluster) => describe(model, cluster));
+  return Array.from({length: model.k}, (_, cluster) => membersOf(model, cluster));
 }
 
-function describe(model: Model, cluster: number): Members {
+function membersOf(model: Model, cluster: number): Members {
   const truths = new Map<number, number>();
   let episodes = 0, steps = 0, returns = 0, known = 0;
   for (let i = 0; i < model.n; ++i) {
@@ -48,11 +48,11 @@ function majority(model: Model, truths: Map<number, number>): Members['truth'] {
 export function memberNotes({episodes, truth}: Members): string[] {
   return [
     counted(episodes, 'trajectory', 'trajectories'),
-    ...truth ? [`${howMany(truth.share)} ${truth.name} (${percent(truth.share)})`] : [],
+    ...truth ? [`${majorityWord(truth.share)} ${truth.name} (${percent(truth.share)})`] : [],
   ];
 }
 
-const howMany = (share: number) => (share === 1 ? 'all' : share > 0.5 ? 'mostly' : 'most often');
+const majorityWord = (share: number) => (share === 1 ? 'all' : share > 0.5 ? 'mostly' : 'most often');
 
 /// 13.1 below a hundred, 480 above: more digits would say more than an average does.
 export function rounded(value: number): string {
@@ -65,7 +65,7 @@ export function lasting({meanLength}: Members): string {
   return `lasts ${length} ${length === '1' ? 'step' : 'steps'} on average`;
 }
 
-/// How a sentence about one policy calls the rest: where there are two, by its name.
+/// What a sentence about one policy calls the rest: where there are two, the other's name.
 export function othersName(k: number, cluster: number): string {
   return k === 2 ? clusterName(1 - cluster) : 'the others';
 }

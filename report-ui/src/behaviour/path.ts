@@ -1,12 +1,12 @@
 // What policies do in the plane: their routes, the field of their actions, and where two part.
 import * as Plot from '@observablehq/plot';
+import {tip} from '../chart';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {count, number} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour, pairColours} from '../palette';
 import type {PathBehaviour} from '../record';
-import {tip} from './chart';
 import {heat} from './heat';
 import {memberNotes, type Members} from './members';
 import {pairLegend, panels} from './panels';

@@ -1,12 +1,12 @@
 // How a number is spread over the trajectories of each policy: one row of bars per policy, one axis.
 import * as Plot from '@observablehq/plot';
+import {chart, tip} from '../chart';
+import type {Numbers} from '../column';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {counted, number, percent} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
-import type {Numbers} from '../column';
-import {chart, tip} from './chart';
 
 interface Bar {
   cluster: number;

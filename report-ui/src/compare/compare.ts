@@ -2,9 +2,9 @@
 import {decode, type Numbers} from '../column';
 import {h} from '../dom';
 import {figure} from '../figure';
-import type {Entry} from '../frame';
 import {counted, measure} from '../format';
-import {heat} from '../heat';
+import type {Entry} from '../frame';
+import {matrix} from '../matrix';
 import type {Comparison} from '../record';
 import {section} from '../section';
 import {isKnown, oracle} from '../wording';
@@ -60,7 +60,7 @@ function agreementSection(comparison: Comparison, labels: (Numbers | null)[]): H
       h('div', {class: 'figures'},
           figure({
             title: 'NMI between runs', file: 'nmi',
-            draw: (width) => heat({
+            draw: (width) => matrix({
               label: 'NMI between runs', rows: names, columns: names, columnLabel: null,
               shade: (a, b) => nmi[a][b],
               text: (a, b) => measure(nmi[a][b]),

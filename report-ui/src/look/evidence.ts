@@ -1,8 +1,8 @@
 // How the evidence for each policy grows with the steps of an episode.
 import * as Plot from '@observablehq/plot';
 import {join} from '../behaviour/action_words';
-import {chart, type Chart} from '../behaviour/chart';
 import {endLabels, endRoom} from '../behaviour/end_labels';
+import {chart, type Chart} from '../chart';
 import {h} from '../dom';
 import {count, counted} from '../format';
 import {clusterName} from '../model';

@@ -1,6 +1,5 @@
 // Plays one episode: its picture, what each policy would do, and how the evidence grows.
 import {actionOrder} from '../behaviour/actions';
-import {swatch} from '../behaviour/panels';
 import {place} from '../behaviour/path_data';
 import {picker} from '../behaviour/picker';
 import {redrawable} from '../behaviour/redrawable';
@@ -9,6 +8,7 @@ import {figure} from '../figure';
 import {counted, number} from '../format';
 import {clusterName, type Model} from '../model';
 import type {Behaviour, Trajectory} from '../record';
+import {swatch} from '../swatch';
 import {isKnown} from '../wording';
 import {Clock} from './clock';
 import {cursor, type Cursor} from './cursor';

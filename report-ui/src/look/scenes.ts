@@ -1,12 +1,12 @@
 // An episode as a picture at one of its steps: on its map, in its plane, or as curves.
 import * as Plot from '@observablehq/plot';
-import {chart} from '../behaviour/chart';
 import {telling} from '../behaviour/curves_data';
 import {turns} from '../behaviour/grid_arrows';
 import {Layout} from '../behaviour/grid_layout';
 import {gridMap} from '../behaviour/grid_map';
 import {turn} from '../behaviour/path_data';
 import {plane} from '../behaviour/plane';
+import {chart} from '../chart';
 import {h} from '../dom';
 import type {Model} from '../model';
 import {clusterColour} from '../palette';

@@ -11,7 +11,7 @@ export interface Colouring {
   /// By episode: index of the class.
   kind: (episode: number) => number;
   classes: string[];
-  /// One colour per class, at the present theme.
+  /// One colour per class, in the current theme.
   colours: () => string[];
   /// Drawn from the reader's palette of policies; else from light to dark.
   categories: boolean;

@@ -3,7 +3,7 @@ import {contingency, sum, truthCount} from '../contingency';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {count, measure, percent} from '../format';
-import {heat} from '../heat';
+import {matrix} from '../matrix';
 import {clusterName, type Model} from '../model';
 import {isKnown, oracle} from '../wording';
 
@@ -15,19 +15,19 @@ export function truthParts(model: Model): HTMLElement[] {
   const counts = contingency(model.label, truth, k, names.length);
   const share = (row: number, column: number) =>
     counts[row][column] / Math.max(1, sum(counts[row]));
-  const matrix = figure({
+  const confusion = figure({
     title: 'Policies found and true policies', file: 'confusion',
     caption: 'Trajectories of each policy found (rows) that each true policy made (columns), and ' +
       'their share of the row.',
-    draw: (width) => heat({
+    draw: (width) => matrix({
       label: 'Clusters by true policies', rows: clusters(k), columns: names,
       columnLabel: 'true policy', shade: share,
       text: (row, column) => counts[row][column]
         ? `${count(counts[row][column])}\n${percent(share(row, column))}` : '0',
     }, width),
   });
-  if (names.length > 8) matrix.classList.add('wide');
-  return [matrix, measures(model)];
+  if (names.length > 8) confusion.classList.add('wide');
+  return [confusion, measures(model)];
 }
 
 const clusters = (k: number) => Array.from({length: k}, (_, cluster) => clusterName(cluster));

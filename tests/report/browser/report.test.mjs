@@ -382,13 +382,13 @@ test('on paper it is light, and without controls', async () => {
   await print.pdf({path: join(artefacts, 'diagonal.pdf'), format: 'A4'});
 });
 
-/// A page whose first `unknown` returns, and all their rewards, are not numbers.
+/// A page whose first `unknown` returns, and all rewards that make them, are not numbers.
 function withoutReturns(file, unknown, name) {
   const html = readFileSync(file, 'utf8');
   const [, json] = html.match(/<script[^>]*id="record"[^>]*>([^]*?)<\/script>/);
   const record = JSON.parse(json), {episodes} = record;
   const bytes = Buffer.from(episodes.return.data, 'base64');
-  for (let i = 0; i < unknown; ++i) bytes.writeFloatLE(NaN, 4 * i);
+  for (let i = 0; i < episodes.count; ++i) bytes.writeFloatLE(i < unknown ? NaN : i, 4 * i);
   episodes.return.data = bytes.toString('base64');
   for (const one of record.trajectories) {
     if (one.episode < unknown) one.rewards = one.rewards.map(() => null);
@@ -400,7 +400,7 @@ function withoutReturns(file, unknown, name) {
 test('a return that is not a number is not known, and nothing else', async () => {
   const page = await open(browser, withoutReturns(files.path, 70, 'unknown.html'));
   assert.match(await page.locator('#behaviour').innerText(), /Not known for 70 trajectories/);
-  await page.locator('#map').getByText('Return', {exact: true}).click();
+  await page.locator('#map .labelled').getByRole('button', {name: 'Return', exact: true}).click();
   assert.match(await page.locator('#map .legend').first().innerText(), /unknown\s+70/);
   await page.fill('#jump', '0');
   await page.press('#jump', 'Enter');
