@@ -1,6 +1,6 @@
 // Bandit: the paper's smallest ambiguous task, a contextual bandit of two states and two actions.
 //
-// Each step shows a state drawn anew, whatever was done before. With the default horizon of 1 an
+// Each step shows a freshly drawn state, whatever was done before. With the default horizon of 1 an
 // episode is a single (state, action) pair, so there are four possible trajectories, and two
 // unrelated ways to explain all of them by two deterministic policies. Longer horizons make the
 // policies identifiable. Observation: the state, one-hot.

@@ -46,7 +46,7 @@ struct ExtraPlanes {
 void paint(const ExtraMap& map, ExtraPlanes planes, std::span<float> out);
 
 /// The map that an observation shows; its length tells its shape. Special cells that share a plane
-/// come in the order of reading. Throws InvalidArgument when it is no observation of Extra.
+/// come in the order of reading. Throws InvalidArgument when it is not an observation of Extra.
 ExtraMap decode_extra(std::span<const float> observation);
 
 /// How many steps lead from `from` to each cell without crossing the goal, out[size, size]; -1
@@ -60,7 +60,7 @@ class ExtraMapDrawer {
 
   /// Start, goal and special cells are four different cells, uniformly; then walls, uniformly among
   /// the cells that are none of these nor next to one (left, right, above, below). A map on which
-  /// the agent cannot reach the goal, or a special cell without crossing the goal, is drawn anew.
+  /// the agent cannot reach the goal, or a special cell without crossing the goal, is redrawn.
   const ExtraMap& draw(Random& random);
 
  private:

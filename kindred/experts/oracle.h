@@ -1,5 +1,6 @@
-// The oracle: what somebody who knows the true policies would say about each trajectory. Its
-// agreement with the true labels is the ceiling of any clustering of the dataset.
+// The oracle: somebody who knows the true policies and assigns each trajectory to its most likely
+// one. Its agreement with the true labels is what a clustering of the dataset is measured by; it is
+// not a bound, as ties can be broken better.
 #pragma once
 
 #include <cstdint>

@@ -127,7 +127,7 @@ Course load_course(const std::filesystem::path& path, std::int64_t steps) try {
   }
   return course;
 } catch (const nlohmann::json::exception&) {
-  throw DataFormatError("'{}' holds no learning curve; remove it and its checkpoint to start anew",
+  throw DataFormatError("'{}' holds no learning curve; remove it and its checkpoint to start over",
                         path.string());
 }
 

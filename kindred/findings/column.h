@@ -36,7 +36,8 @@ std::vector<To> as(const Values& values) {
   return out;
 }
 
-/// Four significant digits: what a picture can show. Not finite: null.
+/// Four significant digits: what a picture can show. What is not finite stays so; JSON has null
+/// for it.
 double brief(double value);
 Json brief_list(std::span<const double> values);
 Json brief_list(std::span<const float> values);

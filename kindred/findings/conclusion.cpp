@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "kindred/core/words.h"
 #include "kindred/findings/findings.h"
@@ -15,31 +16,57 @@ std::string in_words(std::int64_t number) {
                                                     : std::to_string(number);
 }
 
-/// `same`: restarts with the answer of the best, itself among them.
-std::string how_unsure(std::int64_t same, std::size_t restarts) {
-  const auto all = in_words(static_cast<std::int64_t>(restarts));
-  if (restarts == 2) return "but the other restart did not come near it: this is not sure";
-  return same < 2
-             ? fmt::format("but no other of the {} restarts came near it: this is not sure", all)
-             : fmt::format("but only {} of {} restarts found this: it is not sure", in_words(same),
-                           all);
+/// "five clusters, as asked": their number was chosen for the run, not found by it.
+std::string how_many(const RunRecord& record) {
+  const auto k = record.result.at("k").get<std::int64_t>();
+  const auto clusters = fmt::format("{} {}", in_words(k), k == 1 ? "cluster" : "clusters");
+  if (!record.options.is_object() || !record.options.contains("k")) return clusters;
+  const auto merge_to = record.options.value("merge-to", std::int64_t{0});
+  const auto asked = merge_to > 0 ? merge_to : record.options.at("k").get<std::int64_t>();
+  if (k == asked) return clusters + ", as asked";
+  return fmt::format("{} (asked for: {})", clusters, in_words(asked));
 }
 
-std::string how_sure(const nlohmann::ordered_json& agreement, std::size_t restarts) {
+/// `same`: restarts with the answer of the best, itself among them.
+std::string not_found_again(std::int64_t same, std::int64_t restarts) {
+  constexpr auto kAdvice = "more restarts may find a better division";
+  if (restarts == 2)
+    return fmt::format(", but the other restart divided them differently: {}", kAdvice);
+  if (same < 2)
+    return fmt::format(", but the other {} restarts divided them differently: {}",
+                       in_words(restarts - 1), kAdvice);
+  return fmt::format(", but only {} of {} restarts found them: {}", in_words(same),
+                     in_words(restarts), kAdvice);
+}
+
+/// Restarts count as agreeing from an NMI of 0.9 on.
+std::string how_closely(double least_nmi) {
+  if (least_nmi >= 0.995) return "agree on them";
+  return fmt::format("agree on them with an NMI of at least {:.2f}",
+                     std::floor(100.0 * least_nmi) / 100.0);
+}
+
+/// Whether restarts with the same k found the same clusters. It says nothing about k. Nothing where
+/// the method has no restarts.
+std::string how_stable(const RunRecord& record) {
+  const auto& agreement = record.result.at("agreement");
+  const auto restarts = static_cast<std::int64_t>(record.restarts.size());
   const auto verdict = agreement.at("verdict").get<std::string>();
   const auto good = agreement.at("good_restarts").get<std::int64_t>();
-  if (verdict == "single") return "from a single restart, so nothing tells how sure that is";
-  if (verdict == "unstable") return how_unsure(agreement.value("same_restarts", 1), restarts);
+  if (verdict == "single" && record.options.is_object() && !record.options.contains("restarts"))
+    return "";
+  if (verdict == "single") return ", by one restart, so there is nothing to compare them with";
+  if (verdict == "unstable") return not_found_again(agreement.value("same_restarts", 1), restarts);
   if (verdict == "several")
     return fmt::format(
-        "but {} restarts that explain the data about equally well disagree: it is one of several "
-        "answers",
+        ", but {} restarts that explain the data about equally well disagree: this is one of "
+        "several answers",
         in_words(good));
   const auto same = good > 1 ? good : agreement.value("same_restarts", good);
-  return same == static_cast<std::int64_t>(restarts)
-             ? fmt::format("and all {} restarts agree", in_words(same))
-             : fmt::format("and {} of {} restarts agree", in_words(same),
-                           in_words(static_cast<std::int64_t>(restarts)));
+  const auto agree = how_closely(agreement.value("least_nmi", 1.0));
+  return same == restarts
+             ? fmt::format(", and all {} restarts {}", in_words(same), agree)
+             : fmt::format(", and {} of {} restarts {}", in_words(same), in_words(restarts), agree);
 }
 
 /// Never rounded up to 1, which would say that all is right.
@@ -47,27 +74,27 @@ std::string two_digits(double measure) {
   return measure < 1.0 - 1e-9 && measure >= 0.995 ? "above 0.99" : fmt::format("{:.2f}", measure);
 }
 
-/// Nothing where the true policies are not known.
+/// Nothing where the true policies are not known. The oracle's NMI is not a bound, so it is said
+/// who reaches it.
 std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";
   const double nmi = result["nmi"];
-  if (nmi > 1.0 - 1e-9) return "; the groups are exactly the true policies' (NMI 1)";
-  const auto reached = "; measured against the true policies, NMI is " + two_digits(nmi);
+  if (nmi > 1.0 - 1e-9) return "; the clusters are exactly the true policies (NMI 1)";
+  const auto reached = "; NMI with the true policies is " + two_digits(nmi);
   if (!result.contains("ceiling") || !result["ceiling"].is_number()) return reached;
-  return reached + ", and at best it could be " + two_digits(result["ceiling"].get<double>());
+  return fmt::format(
+      "{}, where somebody who knows them and assigns each trajectory to its most likely one "
+      "reaches {}",
+      reached, two_digits(result["ceiling"].get<double>()));
 }
 
 }  // namespace
 
 std::string conclusion(const RunRecord& record) {
-  const auto& result = record.result;
-  const auto k = result.at("k").get<std::int64_t>();
-  auto count = in_words(k);
-  count.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(count.front())));
-  return fmt::format("{} {} {} trajectories, {}{}.", count,
-                     k == 1 ? "policy explains these" : "policies explain these",
-                     grouped(record.dataset.at("episodes").get<std::int64_t>()),
-                     how_sure(result.at("agreement"), record.restarts.size()), how_right(result));
+  const auto episodes = record.dataset.at("episodes").get<std::int64_t>();
+  return fmt::format("{} {} divided into {}{}{}.", grouped(episodes),
+                     episodes == 1 ? "trajectory was" : "trajectories were", how_many(record),
+                     how_stable(record), how_right(record.result));
 }
 
 }  // namespace kindred

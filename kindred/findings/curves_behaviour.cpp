@@ -14,7 +14,7 @@ constexpr std::int64_t kDimensions = 32;  // shown: those that tell clusters apa
 constexpr std::int64_t kTimes = 100, kCurveEpisodes = 200, kStatisticSteps = 50'000, kBins = 40;
 constexpr std::array kLevels = {0.05, 0.25, 0.5, 0.75, 0.95};
 
-/// Sorts.
+/// Reorders the values.
 double quantile(std::vector<double>& values, double level) {
   const auto at = std::min(values.size() - 1,
                            static_cast<std::size_t>(level * static_cast<double>(values.size())));
@@ -247,9 +247,9 @@ class CurvesBehaviour final : public Behaviour {
 
   const RunData& found_;
   std::string environment_;
-  std::vector<std::vector<std::int64_t>> steps_;  // [k]: those statistics are made of
+  std::vector<std::vector<std::int64_t>> steps_;  // [k]: those the statistics are made of
   std::vector<Moments> observed_;                 // [k]
-  std::vector<std::int64_t> dimensions_;          // of observations, that are shown
+  std::vector<std::int64_t> dimensions_;          // of observations: those shown
   std::vector<std::int64_t> times_;
 };
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "kindred/core/random.h"
+#include "kindred/findings/principal_axes.h"
 
 namespace kindred::findings {
 namespace {
@@ -153,16 +154,18 @@ Json polygon_view(const Matrix& shares, double divisor) {
     spots.push_back(spot);
   }
   const Axis axis{"", -1.15, 1.15};
-  return view("Which policy explains it",
-              "Each corner is a policy. A trajectory lies the nearer to a corner the better that "
-              "policy explains it than the others do; between two corners it could be either." +
-                  tempered(divisor) + " Points are shaken a little, so that equal ones show.",
-              spots, axis, axis, corners);
+  return view(
+      "Which policy explains it",
+      "Each corner is a policy. The better a policy explains a trajectory compared with the "
+      "others, the closer the trajectory lies to its corner; between two corners it could be "
+      "either's." +
+          tempered(divisor) + " Points are jittered a little so that equal ones show.",
+      spots, axis, axis, corners);
 }
 
 std::string fit_label(const RunData& found) {
-  return found.run.centres->sums_over_steps() ? found.score_meaning + " per step, own policy"
-                                              : found.score_meaning + ", own policy";
+  return found.run.centres->sums_over_steps() ? found.score_meaning + " per step under its policy"
+                                              : found.score_meaning + " under its policy";
 }
 
 Json line_view(const RunData& found, const Matrix& shares, double divisor) {
@@ -174,7 +177,7 @@ Json line_view(const RunData& found, const Matrix& shares, double divisor) {
   shake(spots, x, y, kShake);
   return view("Which policy explains it",
               "Left: Policy 0 explains the trajectory better; right: Policy 1 does; in the middle "
-              "it could be either. The lower, the worse the better one fits it." +
+              "it could be either's. Lower down, even the better one explains it badly." +
                   tempered(divisor),
               spots, x, y);
 }
@@ -184,9 +187,9 @@ Json single_view(const RunData& found) {
   for (std::int64_t i = 0; i < found.data.episodes(); ++i)
     spots.push_back(
         {static_cast<double>(found.data.length(i)), found.fit[static_cast<std::size_t>(i)]});
-  return view("How well it is explained", "The lower, the worse the policy fits the trajectory.",
-              spots, axis_over("steps", spots, &Spot::x),
-              axis_over(fit_label(found), spots, &Spot::y));
+  return view("How well it is explained",
+              "The lower a trajectory lies, the worse the policy explains it.", spots,
+              axis_over("steps", spots, &Spot::x), axis_over(fit_label(found), spots, &Spot::y));
 }
 
 /// What principal components are taken of: latent vectors, or how much better each policy explains
@@ -214,68 +217,30 @@ void centre_columns(Matrix& rows) {
   }
 }
 
-/// The direction of most variance, by power iteration on the covariance, and its variance.
-std::pair<std::vector<double>, double> main_direction(const Matrix& covariance) {
-  const auto d = covariance.columns;
-  std::vector<double> direction(static_cast<std::size_t>(d));
-  Random random(0, "component");
-  for (auto& value : direction) value = random.normal();
-  double variance = 0.0;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<double> next(direction.size(), 0.0);
-    for (std::int64_t a = 0; a < d; ++a)
-      for (std::int64_t b = 0; b < d; ++b)
-        next[static_cast<std::size_t>(a)] +=
-            covariance(a, b) * direction[static_cast<std::size_t>(b)];
-    variance = std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
-    if (variance < 1e-300) break;
-    for (auto& value : next) value /= variance;
-    direction = std::move(next);
-  }
-  return {direction, variance};
-}
-
-Matrix covariance_of(const Matrix& rows) {
-  Matrix result(rows.columns, rows.columns);
-  for (std::int64_t i = 0; i < rows.rows; ++i)
-    for (std::int64_t a = 0; a < rows.columns; ++a)
-      for (std::int64_t b = 0; b < rows.columns; ++b)
-        result(a, b) += rows(i, a) * rows(i, b) / static_cast<double>(rows.rows);
-  return result;
-}
-
 Json component_view(const RunData& found) {
   Matrix rows = features(found);
   centre_columns(rows);
-  Matrix covariance = covariance_of(rows);
-  double total = 0.0;
-  for (std::int64_t a = 0; a < covariance.columns; ++a) total += covariance(a, a);
+  const auto axes = principal_axes(rows, 2);
 
   std::vector<Spot> spots(static_cast<std::size_t>(rows.rows));
-  std::vector<std::string> labels;
-  for (double Spot::*coordinate : {&Spot::x, &Spot::y}) {
-    const auto [direction, variance] = main_direction(covariance);
-    for (std::int64_t i = 0; i < rows.rows; ++i)
-      for (std::int64_t a = 0; a < rows.columns; ++a)
-        spots[static_cast<std::size_t>(i)].*coordinate +=
-            rows(i, a) * direction[static_cast<std::size_t>(a)];
-    for (std::int64_t a = 0; a < covariance.columns; ++a)
-      for (std::int64_t b = 0; b < covariance.columns; ++b)
-        covariance(a, b) -= variance * direction[static_cast<std::size_t>(a)] *
-                            direction[static_cast<std::size_t>(b)];
-    labels.push_back(fmt::format("component {} ({:.0f}% of the variance)", labels.size() + 1,
-                                 total > 0.0 ? 100.0 * variance / total : 0.0));
-  }
-  const auto x = axis_over(labels[0], spots, &Spot::x), y = axis_over(labels[1], spots, &Spot::y);
+  for (std::int64_t i = 0; i < rows.rows; ++i)
+    for (std::int64_t c = 0; c < rows.columns; ++c) {
+      spots[static_cast<std::size_t>(i)].x += rows(i, c) * axes.directions(0, c);
+      spots[static_cast<std::size_t>(i)].y += rows(i, c) * axes.directions(1, c);
+    }
+  const auto label = [&](std::size_t i) {
+    return fmt::format("component {} ({:.0f}% of the variance)", i + 1, 100.0 * axes.shares[i]);
+  };
+  const auto x = axis_over(label(0), spots, &Spot::x), y = axis_over(label(1), spots, &Spot::y);
   shake(spots, x, y, 0.5 * kShake);
   const bool latent = found.latents.rows > 0;
-  return view("Principal components",
-              latent
-                  ? "The two directions in which the trajectories' latent vectors vary most: near "
-                    "points are encoded alike."
-                  : "The two directions in which the policies' scores per step vary most: near "
-                    "points are explained alike.",
-              spots, x, y);
+  return view(
+      "Principal components",
+      latent ? "The two directions in which the trajectories' latent vectors vary most: points "
+               "close together are encoded alike."
+             : "The two directions in which the policies' scores per step vary most: points "
+               "close together are explained alike.",
+      spots, x, y);
 }
 
 }  // namespace

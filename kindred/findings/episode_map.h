@@ -6,8 +6,9 @@
 
 namespace kindred::findings {
 
-/// The views, the one to show first in front. With two clusters the simplex is a line, and how well
-/// the own policy fits stands upright on it; with three it is a triangle; with more, a polygon.
+/// The views, the one to show first in front. With two clusters the simplex is a line, and the
+/// vertical axis is how well an episode's own policy explains it; with three it is a triangle; with
+/// more, a polygon.
 Json episode_maps(const RunData& found);
 
 }  // namespace kindred::findings

@@ -35,13 +35,24 @@ void require_data_of(const LoadedRun& run, const Trajectories& data) {
     require_same_dimensions(data, own->obs_dim(), own->discrete(), own->actions());
 }
 
+/// The episodes whose return is known: rewards may be missing or not numbers.
+std::vector<std::int64_t> with_return(std::span<const double> returns) {
+  auto episodes = numbers_below(static_cast<std::int64_t>(returns.size()));
+  std::erase_if(episodes,
+                [&](auto i) { return !std::isfinite(returns[static_cast<std::size_t>(i)]); });
+  return episodes;
+}
+
 void require_returns(std::span<const double> returns, const EvaluateOptions& options) {
   if (options.best == 0.0 && options.labelled == 0) return;
-  if (returns.empty() || std::ranges::min(returns) == std::ranges::max(returns))
-    throw InvalidArgument(
-        "{}, so there are no best ones to clone or to pick a cluster by; use --best 0 --labelled 0",
-        returns.empty() ? std::string("the episodes have no rewards")
-                        : fmt::format("every episode returns {:g}", returns[0]));
+  std::vector<double> known;
+  for (const auto i : with_return(returns)) known.push_back(returns[static_cast<std::size_t>(i)]);
+  if (!known.empty() && std::ranges::min(known) != std::ranges::max(known)) return;
+  throw InvalidArgument(
+      "{}, so there are no best ones to clone or to pick a cluster by; use --best 0 --labelled 0",
+      returns.empty() ? std::string("the episodes have no rewards")
+      : known.empty() ? std::string("every episode has a reward that is not a number")
+                      : fmt::format("every episode returns {:g}", known[0]));
 }
 
 EpisodeGroups episodes_by_cluster(const LoadedRun& run) {
@@ -56,7 +67,7 @@ EpisodeGroups episodes_by_cluster(const LoadedRun& run) {
   return groups;
 }
 
-/// What the networks of one evaluation look like and see: as the run's own, where it has some.
+/// What the networks of one evaluation look like and see: as the run's own do, where it has any.
 struct NetworkShape {
   NetworkInputs inputs;
   PolicyArchitecture architecture;
@@ -75,40 +86,38 @@ struct NetworkShape {
 };
 
 /// Policies about to act, each with the episodes it stands for.
-struct Contenders {
+struct PolicyGroup {
   std::vector<std::string> names;
-  EpisodeGroups groups;
+  EpisodeGroups episodes;
   std::vector<CloningSummary> training;
   std::shared_ptr<const PolicyCentres> policies;
 };
 
-/// What cloning has in common, whoever is cloned.
+/// What all cloning of one evaluation shares.
 class Cloner {
  public:
   Cloner(const Centres& centres, const Trajectories& data, const EvaluateOptions& options,
          const RunContext& context)
       : data_(data), shape_(centres, data), seed_(options.seed), context_(context) {}
 
-  /// Trains `start` on the contenders' groups for at most `rounds`.
+  /// Trains `start`, each policy on its own episodes, for at most `rounds`.
   void train(PolicyStack start, std::int64_t rounds, const std::string& stage,
-             Contenders& contenders) const {
+             PolicyGroup& group) const {
     CloningOptions options;
     options.max_rounds = rounds;
     options.seed = seed_;
     options.stage = stage;
-    contenders.training =
-        clone_policies(data_, shape_.inputs, contenders.groups, options, start, context_);
-    contenders.policies =
-        std::make_shared<NetworkCentres>(shape_.inputs, std::move(start), kNoFloor);
+    group.training = clone_policies(data_, shape_.inputs, group.episodes, options, start, context_);
+    group.policies = std::make_shared<NetworkCentres>(shape_.inputs, std::move(start), kNoFloor);
   }
 
   /// The same from new policies; the stage names their random streams too.
-  void train_new(std::int64_t rounds, const std::string& stage, Contenders& contenders) const {
-    PolicyStack start(shape_.architecture, static_cast<std::int64_t>(contenders.groups.size()));
+  void train_new(std::int64_t rounds, const std::string& stage, PolicyGroup& group) const {
+    PolicyStack start(shape_.architecture, static_cast<std::int64_t>(group.episodes.size()));
     for (std::int64_t i = 0; i < start.size(); ++i)
       start.initialise(
           i, Random(static_cast<std::uint64_t>(seed_), stage, static_cast<std::uint64_t>(i)));
-    train(std::move(start), rounds, stage, contenders);
+    train(std::move(start), rounds, stage, group);
   }
 
  private:
@@ -119,60 +128,57 @@ class Cloner {
 };
 
 /// The policy of each cluster; `origin` says where they come from.
-Contenders cluster_policies(const LoadedRun& run, const Cloner& cloner,
-                            const EvaluateOptions& options, std::string& origin) {
-  Contenders result;
-  result.groups = episodes_by_cluster(run);
-  for (std::size_t c = 0; c < result.groups.size(); ++c)
+PolicyGroup cluster_policies(const LoadedRun& run, const Cloner& cloner,
+                             const EvaluateOptions& options, std::string& origin) {
+  PolicyGroup result;
+  result.episodes = episodes_by_cluster(run);
+  for (std::size_t c = 0; c < result.episodes.size(); ++c)
     result.names.push_back(fmt::format("cluster {}", c));
   const auto own = std::dynamic_pointer_cast<const PolicyCentres>(run.centres);
   const auto* networks = dynamic_cast<const NetworkCentres*>(own.get());
   if (!own) {
-    origin =
-        fmt::format("cloned from the clusters, as {} has no centre policies", run.record.method);
+    origin = fmt::format("cloned from the clusters, as the centres of {} are not policies",
+                         run.record.method);
     cloner.train_new(options.rounds, "cloning the clusters", result);
   } else if (networks && options.continue_rounds > 0) {
-    origin = "the run's own centres, trained on with their own clusters";
+    origin = "the run's own centres, each trained further on its cluster";
     cloner.train(networks->policies().select(numbers_below(networks->count())),
-                 options.continue_rounds, "training the centres on", result);
+                 options.continue_rounds, "training the centres further", result);
   } else {
     origin = "the run's own centres, as they are";
-    result.training.resize(result.groups.size());
+    result.training.resize(result.episodes.size());
     result.policies = own;
   }
   return result;
 }
 
-Contenders reference_policies(const Trajectories& data, std::span<const double> returns,
-                              const Cloner& cloner, const EvaluateOptions& options) {
-  Contenders result;
+PolicyGroup reference_policies(const Trajectories& data, std::span<const double> returns,
+                               const Cloner& cloner, const EvaluateOptions& options) {
+  PolicyGroup result;
   result.names = {"all episodes"};
-  result.groups = {numbers_below(data.episodes())};
+  result.episodes = {numbers_below(data.episodes())};
   if (options.best > 0.0) {
     result.names.push_back(fmt::format("best {:g}%", 100.0 * options.best));
-    result.groups.push_back(best_episodes(returns, options.best));
+    result.episodes.push_back(best_episodes(returns, options.best));
   }
   cloner.train_new(options.rounds, "cloning for comparison", result);
   return result;
 }
 
 /// What a policy was made from.
-PolicyResult describe_contender(const Contenders& contenders, std::size_t i,
-                                std::span<const double> returns) {
+PolicyResult describe_policy(const PolicyGroup& group, std::size_t i,
+                             std::span<const double> returns) {
   PolicyResult result;
-  result.name = contenders.names[i];
-  result.source_episodes = static_cast<std::int64_t>(contenders.groups[i].size());
-  result.training = contenders.training[i];
-  if (returns.empty()) return result;
+  result.name = group.names[i];
+  result.source_episodes = static_cast<std::int64_t>(group.episodes[i].size());
+  result.training = group.training[i];
   double sum = 0.0;
-  std::int64_t counted = 0;
-  for (const auto episode : contenders.groups[i]) {
-    const double value = returns[static_cast<std::size_t>(episode)];
-    if (!std::isfinite(value)) continue;
-    sum += value;
-    ++counted;
+  std::int64_t known = 0;
+  for (const auto episode : group.episodes[i]) {
+    const auto at = static_cast<std::size_t>(episode);
+    if (at < returns.size() && std::isfinite(returns[at])) sum += returns[at], ++known;
   }
-  if (counted > 0) result.source_return = sum / static_cast<double>(counted);
+  if (known > 0) result.source_return = sum / static_cast<double>(known);
   return result;
 }
 
@@ -192,7 +198,7 @@ void add_rollout(const Trajectories& acted, const EnvironmentSpec& spec, PolicyR
 }
 
 /// Lets every policy act, all in the same episodes.
-std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const double> returns,
+std::vector<PolicyResult> roll_out(const PolicyGroup& group, std::span<const double> returns,
                                    const Environment& environment, const EvaluateOptions& options,
                                    const RunContext& context) {
   Progress progress;
@@ -205,21 +211,22 @@ std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const
       Random(static_cast<std::uint64_t>(options.seed), "evaluate")() >> 1);
   generate.threads = 1;
   const auto& spec = environment.spec();
-  std::vector<PolicyResult> results(contenders.groups.size());
+  std::vector<PolicyResult> results(group.episodes.size());
   const auto n = static_cast<std::int64_t>(results.size());
   parallel_chunks(n, 1, context.threads, [&](std::int64_t index, std::int64_t) {
     const auto i = static_cast<std::size_t>(index);
-    results[i] = describe_contender(contenders, i, returns);
+    results[i] = describe_policy(group, i, returns);
     const auto policy =
-        std::make_shared<CentrePolicy>(results[i].name, contenders.policies, index, spec,
+        std::make_shared<CentrePolicy>(results[i].name, group.policies, index, spec,
                                        options.deterministic ? Acting::kMost : Acting::kSample);
     add_rollout(rollout(environment, {policy}, generate), spec, results[i]);
   });
   return results;
 }
 
-std::vector<std::int64_t> draw_labelled(const Trajectories& data, const EvaluateOptions& options) {
-  auto episodes = numbers_below(data.episodes());
+std::vector<std::int64_t> draw_labelled(std::span<const double> returns,
+                                        const EvaluateOptions& options) {
+  auto episodes = with_return(returns);
   Random(static_cast<std::uint64_t>(options.seed), "labelled").shuffle(std::span(episodes));
   episodes.resize(std::min(episodes.size(), static_cast<std::size_t>(options.labelled)));
   return episodes;
@@ -251,10 +258,10 @@ OptionTable EvaluateOptions::describe() {
   return {
       integer("episodes", episodes, 1, 1'000'000, "Episodes each policy acts in."),
       integer("continue", continue_rounds, 0, 100'000,
-              "Train the run's centres on with their own cluster's episodes for at most this many "
-              "rounds of 500 minibatches; 0 takes them as they are."),
+              "Train each of the run's centres further on its cluster's episodes, for at most this "
+              "many rounds of 500 minibatches; 0 takes them as they are."),
       integer("rounds", rounds, 1, 100'000,
-              "Most rounds of 500 minibatches for policies cloned anew."),
+              "Most rounds of 500 minibatches for policies cloned from scratch."),
       real("best", best, 0.0, 1.0,
            "Share of episodes, by return, that the second reference is cloned from; 0: none."),
       integer("labelled", labelled, 0, kMany,
@@ -266,13 +273,11 @@ OptionTable EvaluateOptions::describe() {
 }
 
 std::vector<std::int64_t> best_episodes(std::span<const double> returns, double share) {
-  auto order = numbers_below(static_cast<std::int64_t>(returns.size()));
-  std::ranges::stable_sort(order, std::greater<>{}, [&](std::int64_t i) {
-    const double value = returns[static_cast<std::size_t>(i)];  // NaN cannot be sorted
-    return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
-  });
+  auto order = with_return(returns);
+  std::ranges::stable_sort(order, std::greater<>{},
+                           [&](std::int64_t i) { return returns[static_cast<std::size_t>(i)]; });
   const auto wanted = std::llround(share * static_cast<double>(returns.size()));
-  order.resize(static_cast<std::size_t>(std::max(1LL, wanted)));
+  order.resize(std::min(order.size(), static_cast<std::size_t>(std::max(1LL, wanted))));
   return order;
 }
 
@@ -323,7 +328,7 @@ Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Enviro
   result.policies = clusters.policies;
   if (options.labelled > 0)
     result.pick =
-        pick_cluster(run.labels, run.centres->count(), returns, draw_labelled(data, options));
+        pick_cluster(run.labels, run.centres->count(), returns, draw_labelled(returns, options));
   return result;
 }
 

@@ -1,9 +1,9 @@
 // What the policies behind a run's clusters can do: each is rolled out in the environment, beside
 // behaviour cloning on all episodes and on those of the highest return.
 //
-// The policy of a cluster is the run's own centre, trained on with its own cluster's episodes when
-// asked; methods whose centres are no policies get one cloned from each cluster. All policies meet
-// the same episodes: episode i has the same random stream for each.
+// The policy of a cluster is the run's own centre, trained further on the cluster's episodes when
+// asked; where centres are not policies, one is cloned from each cluster. All policies meet the
+// same episodes: episode i has the same random stream for each.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct EvaluateOptions {
 struct PolicyResult {
   std::string name;
   std::int64_t source_episodes = 0;     ///< Episodes of the data it stands for.
-  std::optional<double> source_return;  ///< Their mean return.
+  std::optional<double> source_return;  ///< Mean of their returns that are numbers.
   CloningSummary training;              ///< Of this evaluation, not of the run before it.
   std::vector<double> returns;          ///< [episodes] acted
   std::vector<std::int64_t> lengths;    ///< [episodes] acted
@@ -68,6 +68,7 @@ struct Evaluation {
 };
 
 /// The given share of episodes, at least one, with the highest returns; of equal ones the first.
+/// None whose return is not a number.
 std::vector<std::int64_t> best_episodes(std::span<const double> returns, double share);
 
 /// Picks the cluster with the highest mean return over the `seen` episodes; of equal ones that with
@@ -76,7 +77,7 @@ Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
                   std::span<const double> returns, std::span<const std::int64_t> seen);
 
 /// `data` is what the run clustered. Throws InvalidArgument when it is not, when environment and
-/// data have other dimensions, or when returns are needed and tell no episodes apart.
+/// data have different dimensions, or when returns are needed and do not differ.
 Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Environment& environment,
                     const EvaluateOptions& options, const RunContext& context);
 

@@ -1,7 +1,9 @@
 #include "kindred/findings/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "kindred/core/error.h"
@@ -27,7 +29,7 @@ using findings::RunData;
 constexpr std::int64_t kMostScores = 2'500'000;  // 13 MB in the page
 constexpr std::int64_t kMoreTrajectories = 100;  // beside those of the lists
 
-std::string name_of(const RunFolder& folder) {
+std::string run_name(const RunFolder& folder) {
   const auto path = fs::absolute(folder.path()).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
@@ -83,13 +85,22 @@ Truth truth_of(const Trajectories& data) {
   return truth;
 }
 
+/// Not a number where it is not known; nothing where none is.
+Json return_column(const Trajectories& data) {
+  auto returns = as<float>(episode_returns(data));
+  const auto known = [](float value) { return std::isfinite(value); };
+  if (std::ranges::none_of(returns, known)) return nullptr;
+  for (auto& value : returns)
+    if (!known(value)) value = std::numeric_limits<float>::quiet_NaN();
+  return column(returns);
+}
+
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
   const auto truth = truth_of(data);
   std::vector<std::uint32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<std::uint32_t>(data.length(i)));
-  const auto returns = episode_returns(data);
   const bool few = found.scores.rows * found.scores.columns <= kMostScores;
   return {{"count", data.episodes()},
           {"ids", ids_of(data)},
@@ -97,7 +108,7 @@ Json episodes_json(const RunData& found) {
           {"truth", data.labels.empty() ? Json() : column(truth.labels)},
           {"truth_names", truth.names},
           {"length", column(lengths)},
-          {"return", returns.empty() ? Json() : column(as<float>(returns))},
+          {"return", return_column(data)},
           {"margin", column(as<float>(found.margin))},
           {"fit", column(as<float>(found.fit))},
           {"scores", few ? column(as<float>(found.scores.values)) : Json()},
@@ -132,7 +143,7 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
   const auto behaviour = findings::make_behaviour(found);
   const auto lists = findings::notable_lists(found);
   return {{"kindred_report", 1},
-          {"name", name_of(folder)},
+          {"name", run_name(folder)},
           {"conclusion", conclusion(found.run.record)},
           {"run", record_json(found.run.record)},
           {"config", fs::exists(folder.config()) ? read_text(folder.config()) : ""},
@@ -154,18 +165,15 @@ nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
   auto list = Json::array();
   std::vector<std::vector<std::int32_t>> labellings;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    list.push_back({{"name", name_of(folders[i])},
+    list.push_back({{"name", run_name(folders[i])},
                     {"conclusion", conclusion(runs[i].record)},
                     {"run", record_json(runs[i].record)},
                     {"evaluation", evaluation_of(folders[i])},
                     {"label", same ? label_column(runs[i].labels) : Json()}});
     labellings.push_back(runs[i].labels);
   }
-  return {{"kindred_comparison", 1},
-          {"runs", list},
-          {"nmi", same ? nmi_table(labellings) : Json()},
-          {"truth", nullptr},
-          {"truth_names", Json::array()}};
+  return {
+      {"kindred_comparison", 1}, {"runs", list}, {"nmi", same ? nmi_table(labellings) : Json()}};
 }
 
 }  // namespace kindred

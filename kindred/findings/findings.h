@@ -1,5 +1,5 @@
-// What a run found, as one record that a person can be shown: report-ui/src/record.ts says what it
-// holds. The report room puts it into a page; nothing there looks at the run or the data again.
+// What a run found, as one record to show to a person: report-ui/src/record.ts says what it holds.
+// The report room puts it into a page; nothing there looks at the run or the data again.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,8 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
 /// Several runs side by side.
 nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders);
 
-/// One sentence: how many policies there are and how sure that is.
+/// One sentence: into how many clusters the trajectories were divided, whether restarts agree on
+/// them and, where the true policies are known, how well they match.
 std::string conclusion(const RunRecord& record);
 
 }  // namespace kindred

@@ -9,7 +9,9 @@
 
 #include "kindred/core/error.h"
 #include "kindred/findings/behaviour.h"
+#include "kindred/render/episode.h"
 #include "kindred/render/grid_scene.h"
+#include "kindred/render/grid_trace.h"
 #include "kindred/render/render.h"
 
 namespace kindred::findings {
@@ -74,24 +76,25 @@ class GridBehaviour final : public Behaviour {
 
   void add_steps(std::int64_t episode, const std::vector<std::int64_t>& steps,
                  Json& trajectory) const override {
-    const auto begin = found_.data.offsets[episode];
-    const auto first = scene(begin);
+    const auto trace = render::trace_grid(render::take_episode(found_.data, episode, {}));
+    const auto& first = trace.scenes.front();
     const auto cell = [&](Cell at) { return number(at, first.size); };
-    Json walls, agents = Json::array(), objects = Json::array();
+    const auto cell_if = [&](std::optional<Cell> at) { return at ? Json(cell(*at)) : Json(); };
+    Json walls, agents = Json::array(), objects = Json::array(), slips = Json::array();
     if (!fixed_)
       for (const auto at : first.walls) walls.push_back(cell(at));
-    for (const auto step : steps) {
-      const auto now = scene(begin + step);
-      agents.push_back(cell(now.agent));
+    for (const auto kept : steps) {
+      const auto step = static_cast<std::size_t>(kept);
+      agents.push_back(cell(trace.cells[step]));
       auto lying = Json::array();
-      for (const auto& object : now.objects) lying.push_back({object.number, cell(object.cell)});
+      for (const auto& object : trace.scenes[step].objects)
+        lying.push_back({object.number, cell(object.cell)});
       objects.push_back(lying);
+      slips.push_back(trace.slipped(step) ? Json(trace.went(step)) : Json());
     }
-    trajectory["grid"] = {{"walls", walls},
-                          {"goal", first.goal ? Json(cell(*first.goal)) : Json()},
-                          {"agent", agents},
-                          {"objects", objects},
-                          {"end", end_of(episode)}};
+    trajectory["grid"] = {{"walls", walls},  {"goal", cell_if(first.goal)},
+                          {"agent", agents}, {"objects", objects},
+                          {"slips", slips},  {"end", cell_if(trace.end())}};
   }
 
  private:
@@ -107,9 +110,8 @@ class GridBehaviour final : public Behaviour {
     auto decoded = decode_grid(values, shape_);
     if (!decoded)
       throw InvalidArgument(
-          "an observation is no picture of a grid of {} x {} cells, though the first one is",
+          "an observation does not show a grid of {} x {} cells, though the first one does",
           shape_[0], shape_[1]);
-    std::ranges::sort(decoded->objects, before);
     return *std::move(decoded);
   }
 
@@ -132,22 +134,8 @@ class GridBehaviour final : public Behaviour {
   }
 
   std::vector<std::string> action_names() const {
-    if (actions_ == kMoves) return move_names();
-    std::vector<std::string> names;
-    for (std::int64_t i = 0; i < actions_; ++i) names.push_back(fmt::format("action {}", i));
-    return names;
-  }
-
-  /// Where the step that ended the episode led, when that was the goal.
-  Json end_of(std::int64_t episode) const {
-    const auto last = found_.data.offsets[episode + 1] - 1;
-    if (found_.data.terminals.empty() || !found_.data.terminals[last]) return nullptr;
-    const auto final = scene(last);
-    if (!final.goal) return nullptr;
-    const bool adjacent = std::abs(final.goal->row - final.agent.row) +
-                              std::abs(final.goal->column - final.agent.column) <=
-                          1;
-    return adjacent ? Json(number(*final.goal, final.size)) : Json();
+    const auto names = move_names();
+    return {names.begin(), names.begin() + actions_};
   }
 
   std::optional<int> place(const GridScene& now, int side) const {
@@ -158,7 +146,7 @@ class GridBehaviour final : public Behaviour {
                   side);
   }
 
-  /// Every how many episodes are looked at: decoding each observation anew takes long.
+  /// One in how many episodes is looked at: decoding every observation takes long.
   std::int64_t episode_stride() const {
     return scenes_.empty() ? std::max<std::int64_t>(1, found_.data.steps() / kMostSteps) : 1;
   }

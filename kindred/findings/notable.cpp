@@ -61,8 +61,8 @@ NotableList misfits(const RunData& found) {
   return {.id = "misfits",
           .title = "Misfits",
           .explanation =
-              "Explained worst, compared with the rest of their group: perhaps no policy "
-              "here made them.",
+              "Explained worst compared with the rest of their cluster: perhaps none of these "
+              "policies made them.",
           .episodes = least(worse, kOfAll, [&](auto i) { return at(relative, i); })};
 }
 
@@ -89,8 +89,8 @@ NotableList mislabelled(const RunData& found) {
   return {.id = "mislabelled",
           .title = "Against the truth",
           .explanation =
-              "Made by another true policy than most of their group. Largest lead for the group's "
-              "policy first.",
+              "Made by a different true policy than most of their cluster. Largest lead for the "
+              "cluster's policy first.",
           .episodes = least(wrong, kOfAll, [&](auto i) { return -at(found.margin, i); })};
 }
 
@@ -101,7 +101,7 @@ std::vector<NotableList> notable_lists(const RunData& found) {
   if (found.k() > 1)
     lists.push_back({.id = "uncertain",
                      .title = "Least certain",
-                     .explanation = "The best policy leads the second best least here.",
+                     .explanation = "The best policy is least far ahead of the second best here.",
                      .episodes = least(every_episode(found), kOfAll,
                                        [&](auto i) { return at(found.margin, i); })});
   if (auto list = misfits(found); !list.episodes.empty()) lists.push_back(std::move(list));

@@ -13,7 +13,7 @@ struct NotableList {
   std::string id;
   std::string title;
   std::string explanation;
-  std::int64_t cluster = -1;           ///< It is about, or -1.
+  std::int64_t cluster = -1;           ///< The one it is about, or -1.
   std::vector<std::int64_t> episodes;  ///< Most remarkable first.
 };
 

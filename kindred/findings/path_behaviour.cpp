@@ -1,4 +1,4 @@
-// The ways of each cluster through the plane of path-following, and the forces along them.
+// The routes of each cluster through the plane of path-following, and the forces along them.
 #include <algorithm>
 #include <numeric>
 

@@ -23,9 +23,9 @@ struct RunData {
   std::string score_meaning = {};  ///< "log-likelihood", …
   std::vector<std::vector<std::int32_t>> restart_labels = {};
   std::vector<double> margin = {};  ///< [episodes]
-  std::vector<double> fit =
-      {};                ///< [episodes]: the own score, per step where scores sum over steps.
-  Members members = {};  ///< [k]
+  /// [episodes]: the score under an episode's own centre, per step where scores sum over steps.
+  std::vector<double> fit = {};
+  Members members = {};                                ///< [k]
   std::shared_ptr<const PolicyCentres> policies = {};  ///< Null where the centres cannot act.
 
   std::int64_t k() const { return scores.columns; }

@@ -1,4 +1,5 @@
-// Observations, return and actions over time, each in a small plot of its own.
+// Observations, return (where all episodes have one) and actions over time, each in a small plot
+// of its own.
 #include <algorithm>
 #include <cmath>
 #include <map>

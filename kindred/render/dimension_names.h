@@ -1,4 +1,4 @@
-// What the numbers in an observation and in an action are called, for the environments known to it.
+// What the numbers in observations and actions are called, for the environments it knows.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ std::string observation_name(std::string_view environment, std::int64_t dim, std
 /// "thigh torque"; "action 2" where nothing is known.
 std::string action_name(std::string_view environment, std::int64_t dim, std::int64_t i);
 
-/// The environment that a path such as data/hopper-medium-v2.hdf5 speaks of; empty when none.
+/// The environment that a path such as data/hopper-medium-v2.hdf5 names; empty when it names none.
 std::string_view environment_in(std::string_view path);
 
 }  // namespace kindred::render

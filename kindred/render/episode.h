@@ -27,8 +27,8 @@ struct Episode {
   std::int64_t action_width = 0;  ///< How many actions there are, or how many numbers in one.
   std::vector<std::int32_t> discrete_actions = {};  ///< [length], or empty: they are continuous.
   std::vector<float> continuous_actions = {};       ///< [length, action_width], or empty.
-  std::vector<double> returns = {};                 ///< [length]: the rewards so far, or empty.
-  Ending ending = Ending::kNone;                    ///< Of the last step, as far as is known.
+  std::vector<double> returns = {};  ///< [length]: the rewards so far; empty where not known.
+  Ending ending = Ending::kNone;     ///< Of the last step, as far as is known.
   std::optional<Group> truth = {};
   std::optional<Group> cluster = {};
 
@@ -44,7 +44,7 @@ struct Episode {
 };
 
 /// `clusters` holds the cluster of every episode of the data, or nothing. Throws InvalidArgument
-/// when there is no such episode or a number in it is not finite.
+/// when there is no such episode, or a number in its observations or actions is not finite.
 Episode take_episode(const Trajectories& data, std::int64_t number,
                      std::span<const std::int32_t> clusters);
 

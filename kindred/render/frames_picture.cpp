@@ -27,7 +27,7 @@ class FramesPicture final : public Picture {
       if (traces_.back().cells.size() > kMostFrames)
         throw InvalidArgument(
             "episode {} would take {} frames, more than the {} of one picture; "
-            "draw its way instead",
+            "draw its route instead",
             episode.number, traces_.back().cells.size(), kMostFrames);
     }
   }

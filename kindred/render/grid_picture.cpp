@@ -1,4 +1,4 @@
-// The whole way through a gridworld on one map.
+// The whole route through a gridworld on one map.
 #include <fmt/format.h>
 
 #include <algorithm>

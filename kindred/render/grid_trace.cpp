@@ -14,7 +14,7 @@ std::optional<Move> move_between(Cell from, Cell to) {
   return std::nullopt;
 }
 
-std::string name_of(std::optional<Move> move) {
+std::string move_name(std::optional<Move> move) {
   return move ? move_names()[static_cast<std::size_t>(*move)] : "elsewhere";
 }
 
@@ -32,9 +32,17 @@ std::vector<std::size_t> GridTrace::slips() const {
   return found;
 }
 
+std::string GridTrace::went(std::size_t step) const {
+  return move_name(move_between(cells[step], cells[step + 1]));
+}
+
 std::string GridTrace::describe(std::size_t step) const {
-  return fmt::format("step {}: chose {}, the move was {}", step, name_of(chosen[step]),
-                     name_of(move_between(cells[step], cells[step + 1])));
+  return fmt::format("step {}: chose {}, the move was {}", step, move_name(chosen[step]),
+                     went(step));
+}
+
+std::optional<Cell> GridTrace::end() const {
+  return cells.size() > scenes.size() ? std::optional(cells.back()) : std::nullopt;
 }
 
 std::optional<std::size_t> GridTrace::taken_at(const GridObject& object) const {

@@ -18,12 +18,16 @@ struct GridTrace {
   /// leads to the goal.
   std::vector<Cell> cells;
 
-  /// Whether the step is known to have led elsewhere than the chosen move does.
+  /// Whether the step is known to have led somewhere other than the chosen move does.
   bool slipped(std::size_t step) const;
   /// The steps that slipped.
   std::vector<std::size_t> slips() const;
-  /// "step 3: chose up, the move was left"; only of steps that are known to have led somewhere.
+  /// The move the agent made, "left", or "elsewhere"; only of steps known to have led somewhere.
+  std::string went(std::size_t step) const;
+  /// "step 3: chose up, the move was left"; only of steps known to have led somewhere.
   std::string describe(std::size_t step) const;
+  /// Where the step that ended the episode led, if that is known.
+  std::optional<Cell> end() const;
   /// After how many steps the agent stood on an object of the first scene still lying there.
   std::optional<std::size_t> taken_at(const GridObject& object) const;
 };

@@ -1,4 +1,4 @@
-// How a way through a gridworld is drawn such that passing again leaves every pass visible: as on a
+// How a route through a gridworld is drawn so that every pass through a cell stays visible: as on a
 // road, each pass keeps to the right, and later ones further out.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace kindred::render {
 
 struct GridWay {
   std::vector<WayPoint> line;
-  std::vector<Point> places;        ///< [cells]: where the agent's being there is drawn.
-  std::vector<std::size_t> pauses;  ///< Those of the cells that are the same as the one before.
+  std::vector<Point> places;        ///< [cells]: where the agent is drawn.
+  std::vector<std::size_t> pauses;  ///< Cells that are the same as the one before.
 };
 
 GridWay lay_way(const std::vector<Cell>& cells, const GridMap& map);

@@ -1,4 +1,4 @@
-// The way through the plane of path-following, with the forces along it.
+// The route through the plane of path-following, with the forces along it.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -14,7 +14,7 @@
 
 namespace kindred::render {
 
-/// The whole way through a gridworld on one map. `object` is what an object is called. Throws
+/// The whole route through a gridworld on one map. `object` is what an object is called. Throws
 /// InvalidArgument unless all episodes are of gridworlds.
 std::unique_ptr<Picture> make_grid_picture(std::span<const Episode> episodes, const Theme& theme,
                                            const std::string& object);
@@ -26,7 +26,7 @@ std::unique_ptr<Picture> make_frames_picture(std::span<const Episode> episodes, 
 /// Whether an episode has the observations and actions of path-following.
 bool shows_path(const Episode& episode);
 
-/// The way through the plane of path-following. Throws InvalidArgument unless all show one.
+/// The route through the plane of path-following. Throws InvalidArgument unless all show one.
 std::unique_ptr<Picture> make_path_picture(std::span<const Episode> episodes, const Theme& theme);
 
 /// Observations, return and actions over time. `dimensions` says which observations; empty: the

@@ -18,7 +18,9 @@ const std::vector<std::string> kDrawingNames = {"auto", "grid", "path", "curves"
 
 Drawing drawing_for(const render::Episode& episode, const std::string& environment) {
   if (environment == "path-following" && render::shows_path(episode)) return Drawing::kPath;
-  if (episode.is_discrete() && find_grid_shape(episode.observation(0))) return Drawing::kGrid;
+  if (episode.is_discrete() && episode.action_width <= kMoves &&
+      find_grid_shape(episode.observation(0)))
+    return Drawing::kGrid;
   return Drawing::kCurves;
 }
 

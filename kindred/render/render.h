@@ -3,7 +3,7 @@
 //   const auto data = read_trajectories("takeball.h5");
 //   write_text("walk.svg", draw_trajectory(data, 12));
 //
-// What is drawn follows from the data: ways through a gridworld, ways through the plane of
+// What is drawn follows from the data: routes through a gridworld, routes through the plane of
 // path-following, or else curves over time. The same data and options give the same bytes.
 #pragma once
 
@@ -29,7 +29,7 @@ struct RenderOptions {
   bool dark = false;
   /// Which dimensions of the observations to draw as curves; empty: the first twelve.
   std::vector<std::int64_t> dimensions;
-  /// The cluster each episode of the data was found in, shown by colour; or empty. No option.
+  /// The cluster each episode of the data was found in, shown by colour; or empty. Not an option.
   std::vector<std::int32_t> clusters;
 
   OptionTable describe();
@@ -43,7 +43,7 @@ std::string object_in(const std::string& environment);
 /// "grid", "path", "curves"; "auto" for kAuto.
 std::string_view name_of(Drawing drawing);
 
-/// What kAuto stands for with this episode.
+/// What kAuto means for this episode.
 Drawing choose_drawing(const Trajectories& data, std::int64_t episode);
 
 /// One episode. Throws InvalidArgument when there is no such episode, or when the data does not

@@ -25,7 +25,7 @@ Point towards(Point from, Point to, double distance) {
   return from + std::min(0.5, distance / std::max(length_of(way), 1e-9)) * way;
 }
 
-/// The part of the way around point i, from halfway to the point before to halfway to the next.
+/// The part of the route around point i, from halfway to the point before to halfway to the next.
 Outline piece(std::span<const WayPoint> points, std::size_t i, double rounding) {
   const Point here = points[i].at;
   Outline outline;

@@ -1,4 +1,5 @@
-// The signs that pictures of ways share: start, goal, arrows, and the way itself coloured by time.
+// The signs that pictures of routes share: start, goal, arrows, and the route itself, coloured by
+// time.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@ void draw_goal(Svg& svg, Point at, double radius);
 /// A line with an open head.
 void draw_arrow(Svg& svg, Point from, Point to, double head, const Look& look);
 
-/// A point of a way; times run from 0 to 1.
+/// A point of a route; times run from 0 to 1.
 struct WayPoint {
   Point at;
   double time = 0.0;

@@ -1,5 +1,5 @@
 // An SVG picture under construction: few primitives, text escaped, numbers rounded to a tenth of a
-// pixel. It holds no ids, so that several pictures can stand in one HTML page.
+// pixel. It holds no ids, so that several pictures can share one HTML page.
 #pragma once
 
 #include <cstddef>

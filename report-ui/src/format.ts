@@ -62,6 +62,8 @@ export function duration(seconds: Value): string {
   return `${Math.floor(total / 3600)} h ${Math.round(total % 3600 / 60)} min`;
 }
 
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /// "1 policy", "5 policies"
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;

@@ -1,4 +1,4 @@
-// The first screen: how many policies, how sure, how they differ, and what it was found in.
+// The first screen: what was found and in what, how the policies differ, and what was checked.
 import {describe} from './behaviour/describe';
 import {bullet} from './bullet';
 import {contingency, mostly, truthCount} from './contingency';
@@ -9,7 +9,7 @@ import {clusterColour} from './palette';
 import type {EvaluatedPolicy, Evaluation} from './record';
 import {
   agreement, agreementDetail, environment, fileName, howMany, isKnown, methodName,
-  objectiveMeaning, seconds,
+  objectiveMeaning, oracle, seconds,
 } from './wording';
 
 /// Words about more policies than these would not fit on the first screen.
@@ -71,7 +71,6 @@ function basis(model: Model): HTMLElement {
     ? `one of ${count(action.count)}` : `${counted(action.dim ?? 0, 'number')} each`;
   const rows: [string, string][] = [
     ['Method', methodName(run)],
-    ['Policies', howMany(run)],
     ['Observations', observations],
     ['Actions', actions],
     ['Took', `${duration(seconds(run))}, ${counted(run.result.rounds, 'round')}` +
@@ -83,16 +82,17 @@ function basis(model: Model): HTMLElement {
 
 function acting({environment: place, references}: Evaluation): string {
   const beside = references.map((policy) => `${policy.name} ${returns(policy)}`);
-  return `Return acting: mean and deviation when the policy acts in ${place}.` +
+  return `Return acting: mean and standard deviation when the policy acts in ${place}.` +
     (beside.length ? ` For comparison, clones of: ${beside.join('; ')}.` : '');
 }
 
-/// Mean return of each cluster's episodes; null where there are no returns, or all are the same.
+/// Mean return of each cluster's episodes; null where no return is known, or all are the same.
 function meanReturns(model: Model): number[] | null {
   const {returns: values} = model;
   if (!values || values.every((value) => value === values[0])) return null;
   const totals = new Array<number>(model.k).fill(0), sizes = new Array<number>(model.k).fill(0);
   values.forEach((value, episode) => {
+    if (!Number.isFinite(value)) return;
     totals[model.label[episode]] += value;
     ++sizes[model.label[episode]];
   });
@@ -137,9 +137,11 @@ function returns(policy: EvaluatedPolicy | undefined): string {
 function certainty(model: Model): HTMLElement {
   const {run} = model.report;
   return h('div', {},
-      h('h2', {class: 'quiet'}, 'How sure'),
+      h('h2', {class: 'quiet'}, 'What was checked'),
       h('dl', {class: 'stack'},
           ...fact('Restarts', agreement(run), agreementDetail(run)),
+          ...fact('Number of policies', howMany(run),
+              'Not checked: restarts share it. Compare with runs of another k.'),
           ...truth(model),
           ...fact('Objective J', number(run.result.objective), objectiveMeaning(run))));
 }
@@ -152,13 +154,13 @@ function truth(model: Model): HTMLElement[] {
   const {nmi, ceiling} = model.report.run.result;
   if (!isKnown(nmi)) return [];
   const detail = isKnown(ceiling)
-    ? 'Bar: NMI with the true policies. Tick: what someone who knows them would reach.'
-    : 'Bar: NMI with the true policies; 1 when clusters and policies are the same.';
+    ? `Bar: NMI with the true policies. Tick: the oracle, ${oracle}.`
+    : 'Bar: NMI with the true policies; 1 when the clusters are exactly these.';
   return [
     h('dt', {}, 'Against the truth'),
     h('dd', {class: 'plot'},
         `NMI ${measure(nmi)}`,
-        isKnown(ceiling) && h('span', {class: 'muted'}, `, ceiling ${measure(ceiling)}`),
+        isKnown(ceiling) && h('span', {class: 'muted'}, `, oracle ${measure(ceiling)}`),
         bullet(nmi, ceiling, 320),
         h('p', {class: 'note'}, detail)),
   ];

@@ -1,6 +1,6 @@
 // Colours of clusters: the palette of Okabe and Ito, which people with any kind of colour vision can
 // tell apart; those with most contrast first, in the same order as kindred/render/theme.cpp. Their
-// yellow is too faint on light ground, and darker it would be taken for orange: brown stands there.
+// yellow is too faint on light ground, and darker it would be taken for orange: brown takes its place.
 const blue = '#0072b2', vermillion = '#d55e00', green = '#009e73', purple = '#cc79a7';
 const skyBlue = '#56b4e9', orange = '#e69f00', yellow = '#f0e442', brown = '#7b4f2a';
 
@@ -20,7 +20,7 @@ export function clusterColour(cluster: number): string {
   return `var(--cluster-${cluster % 7})`;
 }
 
-/// The same as six digits, for canvases, at the present theme.
+/// The same as six digits, for canvases, in the current theme.
 export function clusterHex(cluster: number): string {
   return (isDark() ? dark : light)[cluster % 7];
 }

@@ -40,7 +40,8 @@ export interface RunRecord {
       mean_nmi: number;
       least_nmi: number;
     };
-    /// Only where the true policies are known; the ceiling only where their probabilities are.
+    /// Only where the true policies are known. The ceiling, only where their probabilities are, is
+    /// the oracle's NMI: not a bound.
     nmi?: number;
     ari?: number;
     accuracy?: number;
@@ -77,10 +78,11 @@ export interface Episodes {
   truth: Column | null;
   truth_names: string[];
   length: Column;
+  /// Not a number where a reward is not; null where no return is known.
   return: Column | null;
   /// Best score less second best; infinite with one cluster.
   margin: Column;
-  /// Score under the own centre, per step where scores sum over steps.
+  /// Score under its own centre, per step where scores sum over steps.
   fit: Column;
   /// [n, k]; null where it would make the page too large.
   scores: Column | null;
@@ -173,9 +175,10 @@ export type Behaviour = GridBehaviour | PathBehaviour | CurvesBehaviour;
 export interface Trajectory {
   episode: number;
   steps: number;
-  /// Every how many steps one is kept here; 1: all of them. All arrays below are of kept steps.
+  /// One in how many steps is kept here; 1: all of them. All arrays below are of kept steps.
   stride: number;
-  rewards: number[] | null;
+  /// null where a reward is not a number.
+  rewards: (number | null)[] | null;
   /// [steps]: discrete actions; null where they are continuous.
   actions: number[] | null;
   /// [steps, dim]: continuous actions.
@@ -192,6 +195,9 @@ export interface Trajectory {
     agent: number[];  // [steps] cells
     /// [steps] of what lies there: [kind of object, cell].
     objects: [number, number][][];
+    /// [steps]: the move made ("left", "elsewhere") where that is known and is not where the chosen
+    /// one leads; else null. Walking into a wall is staying.
+    slips: (string | null)[];
     /// Where the last step led, where that is known.
     end: number | null;
   };
@@ -232,7 +238,7 @@ export interface Report {
   kindred_report: 1;
   /// The folder's name.
   name: string;
-  /// One sentence: how many policies, how sure.
+  /// One sentence: how many clusters, whether restarts agree, how well they match the truth.
   conclusion: string;
   run: RunRecord;
   /// config.toml.
@@ -262,6 +268,4 @@ export interface Comparison {
   }[];
   /// NMI between the labels of every two runs; null where they are of different episodes.
   nmi: number[][] | null;
-  truth: Column | null;
-  truth_names: string[];
 }

@@ -2,6 +2,10 @@
 import {counted, measure} from './format';
 import type {RunRecord} from './record';
 
+/// Whose NMI the record calls the ceiling. It is not a bound: ties can be broken better.
+export const oracle =
+  'who knows the true policies and assigns each trajectory to its most likely one';
+
 const methods: Record<string, string> = {
   'pg-kmeans': 'PG-Kmeans', 'caae': 'CAAE', 'dec': 'DEC', 'vae-kmeans': 'VAE+KMeans',
   'vq-vae': 'VQ-VAE', 'sorl': 'SORL', 'return-kmeans': 'Return+KMeans',
@@ -9,7 +13,7 @@ const methods: Record<string, string> = {
 
 export const methodName = (run: RunRecord): string => methods[run.method] ?? run.method;
 
-/// Whether the number of policies was found or given: "7 fitted, merged to 5".
+/// How the number of policies came about: "7 fitted, merged to 5".
 export function howMany(run: RunRecord): string {
   const fitted = Number(run.options.k), {k} = run.result;
   const target = Number(run.options['merge-to'] ?? 0);
@@ -17,35 +21,41 @@ export function howMany(run: RunRecord): string {
   if (target && fitted > target) {
     return k < target
         ? `${fitted} fitted, to be merged to ${target}; ${k} left`
-        : `${fitted} fitted, merged to ${k}`;
+        : `${fitted} fitted, merged to ${k} as asked`;
   }
-  return k < fitted ? `${fitted} fitted, ${k} left with trajectories` : `${k}, as given`;
+  return k < fitted ? `${fitted} fitted, ${k} left with trajectories` : `${k}, as asked`;
 }
 
-/// Whether the restarts agree.
+const hasRestarts = (run: RunRecord) => 'restarts' in run.options;
+
+/// Whether restarts with the same k give the same labels; it says nothing about k.
 export function agreement(run: RunRecord): string {
   const {verdict, good_restarts: good, same_restarts: same, least_nmi} = run.result.agreement;
   switch (verdict) {
     case 'unique': return `${same === run.restarts.length ? 'All restarts'
       : good > 1 ? 'All good restarts' : 'Most restarts'} give ${
-      least_nmi > 0.995 ? 'the same answer' : 'nearly the same answer'}.`;
-    case 'several': return 'Good restarts give several different answers.';
-    case 'unstable': return (same ?? 1) > 1 ? 'Few restarts give the answer of the best one.'
-      : 'No other restart came near the best one.';
-    case 'single': return 'One restart only: nothing to compare with.';
+      least_nmi > 0.995 ? 'the same labels' : 'nearly the same labels'}.`;
+    case 'several': return 'Good restarts give different labels.';
+    case 'unstable': return (same ?? 1) > 1 ? 'Few restarts give the labels of the best one.'
+      : 'No other restart gives the labels of the best one.';
+    case 'single': return hasRestarts(run) ? 'One restart only: nothing to compare with.'
+      : 'This method has no restarts.';
   }
 }
 
 export function agreementDetail(run: RunRecord): string {
   const {verdict, good_restarts: good, same_restarts: same, mean_nmi, least_nmi} =
       run.result.agreement;
-  if (verdict === 'single') return 'More restarts would show whether the answer is unique.';
-  const of = `${good} of ${counted(run.restarts.length, 'restart')} good`;
+  if (verdict === 'single') {
+    return hasRestarts(run) ? 'More restarts would show whether they give the same labels.'
+      : 'It finds the best clusters exactly.';
+  }
+  const of = `${good} of ${counted(run.restarts.length, 'restart')} come close to the best objective`;
   if (good < 2 && verdict === 'unique') {
     return `${same} of ${counted(run.restarts.length, 'restart')} give these labels (NMI at least ` +
         `${measure(least_nmi)}), with different objectives.`;
   }
-  if (good < 2) return `${of}. More restarts would show whether this is the best there is.`;
+  if (good < 2) return `${of}. More restarts may find a better one.`;
   return good === 2 ? `${of}; NMI between them ${measure(least_nmi)}.`
     : `${of}; NMI between them ${measure(mean_nmi)} on average, ${measure(least_nmi)} at least.`;
 }
@@ -54,7 +64,7 @@ export function agreementDetail(run: RunRecord): string {
 export function objectiveMeaning(run: RunRecord): string {
   if (run.method === 'pg-kmeans' || run.method === 'sorl') {
     return run.dataset.action.kind === 'discrete'
-      ? 'Log-likelihood of all actions under the policies; 0 means every action is foreseen.'
+      ? 'Log-likelihood of all actions under the policies; 0: every action was certain.'
       : 'Log-likelihood of all actions under the policies; higher is better.';
   }
   if (run.method === 'return-kmeans') {

@@ -67,12 +67,16 @@ TEST_F(Program, ReportsShowRuns) {
   const auto page = kindred::read_text(folder_ / "run/report.html");
   EXPECT_EQ(reported.last().at("bytes"), page.size());
   const std::string conclusion = reported.last().at("conclusion");
-  EXPECT_THAT(conclusion, HasSubstr("Five policies explain these 100 trajectories"));
+  EXPECT_THAT(conclusion, HasSubstr("100 trajectories were divided into five clusters, as asked"));
   EXPECT_THAT(page, HasSubstr(conclusion));
 
-  const auto compared = run({"compare", "run", "run", "-o", "both.html"});
+  ASSERT_EQ(run({"cluster", "d.h5", "-k", "2", "--policy", "tabular", "-o", "other"}).code, 0);
+  const auto compared = run({"compare", "run", "other", "-o", "both.html"});
   EXPECT_EQ(compared.code, 0) << compared.err;
-  EXPECT_THAT(kindred::read_text(folder_ / "both.html"), HasSubstr("kindred_comparison"));
+  const auto both = kindred::read_text(folder_ / "both.html");
+  EXPECT_THAT(both, HasSubstr("kindred_comparison"));
+  EXPECT_THAT(both, HasSubstr("divided into five clusters"));
+  EXPECT_THAT(both, HasSubstr("divided into two clusters"));
 
   fs::rename(folder_ / "d.h5", folder_ / "moved.h5");
   const auto lost = run({"report", "run", "-o", "lost.html"});

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
@@ -30,6 +32,13 @@ TEST(BestEpisodes, AreAShareInOrderOfReturn) {
   EXPECT_THAT(best_episodes(returns, 0.5), ElementsAre(1, 3, 5));
   EXPECT_THAT(best_episodes(returns, 0.01), ElementsAre(1));  // at least one; the first of equals
   EXPECT_EQ(best_episodes(returns, 1.0).size(), 6U);
+}
+
+TEST(BestEpisodes, HaveAReturn) {
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> returns = {nan, 5.0, nan, 7.0, inf, 4.0};
+  EXPECT_THAT(best_episodes(returns, 0.4), ElementsAre(3, 1));
+  EXPECT_THAT(best_episodes(returns, 1.0), ElementsAre(3, 1, 5));
 }
 
 TEST(PickCluster, TakesTheHighestMeanOfWhatWasSeen) {
@@ -126,7 +135,28 @@ TEST_F(Evaluate, CentresActAsThePoliciesTheyCameFrom) {
   EXPECT_NEAR(worst.mean_return, 20.0 * (1.0 - 4.0 / 3.0), 2.0);
   EXPECT_EQ(best.returns.size(), 200U);
   EXPECT_THAT(best.lengths, ::testing::Each(20));
-  EXPECT_THAT(result.origin, HasSubstr("trained on"));
+  EXPECT_THAT(result.origin, HasSubstr("trained further"));
+}
+
+TEST_F(Evaluate, ReturnsThatAreNotNumbersAreNotCounted) {
+  auto data = data_;
+  std::vector<float> rewards(data.rewards.begin(), data.rewards.end());
+  for (std::int64_t i = 0; i < data.episodes(); i += 2)
+    rewards[static_cast<std::size_t>(data.offsets[i])] = std::nanf("");
+  data.rewards = rewards;
+  const auto result = evaluate(run_, data, mirror_, quick(), {});
+  const auto known = evaluate(run_, data_, mirror_, quick(), {});
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_EQ(result.clusters[c].source_episodes, known.clusters[c].source_episodes);
+    EXPECT_NEAR(result.clusters[c].source_return.value(), known.clusters[c].source_return.value(),
+                1.5);
+  }
+  EXPECT_EQ(result.pick->cluster, static_cast<std::int64_t>(good()));
+  EXPECT_EQ(result.pick->labelled[0] + result.pick->labelled[1], 10);
+
+  data.rewards = std::vector<float>(rewards.size(), std::nanf(""));
+  EXPECT_THAT(refusal(run_, data, mirror_, quick()),
+              HasSubstr("every episode has a reward that is not a number"));
 }
 
 TEST_F(Evaluate, ClonesOfAllAndOfTheBestStandBeside) {
@@ -179,7 +209,7 @@ TEST_F(Evaluate, MethodsWithoutPoliciesGetClones) {
   auto once = quick();
   once.rounds = 1;
   const auto result = evaluate(run, data_, mirror_, once, {});
-  EXPECT_THAT(result.origin, HasSubstr("return-kmeans has no centre policies"));
+  EXPECT_THAT(result.origin, HasSubstr("the centres of return-kmeans are not policies"));
   EXPECT_GT(result.clusters[static_cast<std::size_t>(run.labels.back())].mean_return, 19.5);
 }
 

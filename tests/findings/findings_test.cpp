@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
@@ -17,6 +20,7 @@
 #include "kindred/findings/column.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
+#include "kindred/metrics/clustering_scores.h"
 #include "mirror.h"
 #include "tests/runs/records.h"
 
@@ -64,10 +68,14 @@ class Findings : public ::testing::Test {
     return generate(*make_environment(environment), options);
   }
 
+  void save(const Clustering& clustering, const Trajectories& data, const std::string& name = "") {
+    fs::create_directories(folder_ / name);
+    save_run(RunFolder(folder_ / name), data, clustering, testing::record_of(clustering, data), "");
+  }
+
   /// The record of a run on disk.
   ordered_json record_of(const Clustering& clustering, const Trajectories& data) {
-    fs::create_directories(folder_);
-    save_run(RunFolder(folder_), data, clustering, testing::record_of(clustering, data), "");
+    save(clustering, data);
     return report_record(RunFolder(folder_), data);
   }
 
@@ -101,33 +109,49 @@ TEST(Brief, KeepsFourDigits) {
   EXPECT_TRUE(std::isnan(findings::brief(std::nan(""))));
 }
 
-TEST(Conclusion, SaysHowManyAndHowSure) {
+TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   RunRecord record;
   record.dataset = {{"episodes", 12345}};
   record.restarts = ordered_json::array({1, 2, 3});
   record.result = {{"k", 2}, {"agreement", {{"verdict", "unique"}, {"good_restarts", 3}}}};
   EXPECT_EQ(conclusion(record),
-            "Two policies explain these 12,345 trajectories, and all three restarts agree.");
+            "12,345 trajectories were divided into two clusters, and all three restarts agree on "
+            "them.");
+  record.options = {{"k", 2}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
+  record.options = {{"k", 7}, {"merge-to", 2}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
+  record.options = {{"k", 7}, {"merge-to", 3}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: three), and all three"));
+  record.result["agreement"]["least_nmi"] = 0.917;
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("all three restarts agree on them with an NMI of at least 0.91."));
   record.result["agreement"] = {{"verdict", "unique"}, {"good_restarts", 1}, {"same_restarts", 2}};
   record.result["nmi"] = 0.5;
   record.result["ceiling"] = 0.75;
   EXPECT_THAT(conclusion(record),
-              HasSubstr("two of three restarts agree; measured against the true policies, NMI is "
-                        "0.50, and at best it could be 0.75."));
+              HasSubstr("two of three restarts agree on them; NMI with the true policies is 0.50, "
+                        "where somebody who knows them and assigns each trajectory to its most "
+                        "likely one reaches 0.75."));
   record.result["agreement"]["verdict"] = "unstable";
-  EXPECT_THAT(conclusion(record), HasSubstr("but only two of three restarts found this"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but only two of three restarts found them"));
   record.result["agreement"]["same_restarts"] = 1;
-  EXPECT_THAT(conclusion(record), HasSubstr("but no other of the three restarts came near it"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but the other two restarts divided them differently"));
   record.restarts.erase(2);
-  EXPECT_THAT(conclusion(record), HasSubstr("but the other restart did not come near it"));
+  EXPECT_THAT(conclusion(record), HasSubstr("but the other restart divided them differently"));
   record.result["agreement"]["verdict"] = "several";
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
+  record.options.erase("merge-to");
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: seven);"));
+  record.options["restarts"] = 1;
   record.result["nmi"] = 1.0;
-  EXPECT_THAT(conclusion(record), HasSubstr("a single restart"));
-  EXPECT_THAT(conclusion(record), HasSubstr("exactly the true policies'"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("by one restart, so there is nothing to compare them with"));
+  EXPECT_THAT(conclusion(record), HasSubstr("the clusters are exactly the true policies (NMI 1)"));
   record.result["nmi"] = 0.9997;  // of many trajectories, a few are wrong
-  EXPECT_THAT(conclusion(record), HasSubstr("NMI is above 0.99, and at best it could be 0.75"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("NMI with the true policies is above 0.99, where somebody"));
 }
 
 TEST_F(Findings, NumberTheTruthWithoutGaps) {
@@ -171,6 +195,27 @@ TEST_F(Findings, HoldEveryEpisode) {
   EXPECT_THAT(record.at("restart_nmi"), SizeIs(3));
   EXPECT_EQ(record.at("restart_nmi").at(1).at(1), 1.0);
   EXPECT_EQ(record.dump(), report_record(RunFolder(folder_), data).dump());
+}
+
+TEST_F(Findings, TakeReturnsThatAreNotNumbersForUnknown) {
+  auto data = generated("diagonal", 20);
+  const auto clustering = tables(data, 5);
+  std::vector<float> rewards(static_cast<std::size_t>(data.steps()), 1.0f);
+  rewards[0] = std::nanf("");
+  rewards[static_cast<std::size_t>(data.offsets[1])] = std::numeric_limits<float>::infinity();
+  data.rewards = rewards;
+  const auto record = record_of(clustering, data);
+  const auto returns = values_of<float>(record.at("episodes").at("return"));
+  EXPECT_TRUE(std::isnan(returns[0]));
+  EXPECT_TRUE(std::isnan(returns[1]));
+  EXPECT_EQ(returns[2], static_cast<float>(data.length(2)));
+  EXPECT_EQ(ordered_json::parse(record.dump()).at("episodes"), record.at("episodes"));
+
+  data.rewards = std::vector<float>(rewards.size(), std::nanf(""));
+  const auto unknown = record_of(clustering, data);
+  EXPECT_TRUE(unknown.at("episodes").at("return").is_null());
+  const auto read_back = ordered_json::parse(unknown.dump());
+  EXPECT_THAT(read_back.at("trajectories").at(0).at("rewards"), Each(ordered_json()));
 }
 
 TEST_F(Findings, CountWhatEachClusterDoesInEachCell) {
@@ -240,6 +285,31 @@ TEST_F(Findings, FollowATrajectoryStepByStep) {
       EXPECT_NEAR(trajectory.at("evidence").at((length - 1) * 5 + c).get<double>(),
                   clustering.scores(episode, static_cast<std::int64_t>(c)), 0.006);
   }
+}
+
+/// Where the grid did not make the chosen move, by the cells alone.
+TEST_F(Findings, SayWhereAMoveWasNotTheChosenOne) {
+  const auto record = record_of(tables(generated("diagonal", 40), 5), generated("diagonal", 40));
+  const int size = record.at("behaviour").at("size");
+  const auto walls = record.at("behaviour").at("walls").get<std::set<int>>();
+  const std::map<std::string, int> moves = {
+      {"up", -size}, {"down", size}, {"left", -1}, {"right", 1}, {"stay", 0}};
+  const auto names = record.at("behaviour").at("action_names").get<std::vector<std::string>>();
+  int slips = 0;
+  for (const auto& trajectory : record.at("trajectories")) {
+    const auto& grid = trajectory.at("grid");
+    const auto cells = grid.at("agent").get<std::vector<int>>();
+    for (std::size_t t = 0; t + 1 < cells.size(); ++t) {
+      const auto& chosen = names[trajectory.at("actions").at(t).get<std::size_t>()];
+      const int target = cells[t] + moves.at(chosen);
+      const bool as_chosen = cells[t + 1] == (walls.contains(target) ? cells[t] : target);
+      ASSERT_EQ(grid.at("slips").at(t).is_null(), as_chosen);
+      if (as_chosen) continue;
+      EXPECT_EQ(cells[t] + moves.at(grid.at("slips").at(t)), cells[t + 1]);
+      ++slips;
+    }
+  }
+  EXPECT_GT(slips, 100);
 }
 
 TEST_F(Findings, NameTheTrajectoriesToLookAt) {
@@ -318,16 +388,35 @@ TEST_F(Findings, OfOneClusterNeedNoSecond) {
   const auto data = generated("diagonal", 5);
   const auto record = record_of(tables(data, 1), data);
   EXPECT_EQ(record.at("notable").at(0).at("id"), "misfits");
-  EXPECT_THAT(record.at("conclusion").get<std::string>(), HasSubstr("One policy explains"));
+  EXPECT_THAT(record.at("conclusion").get<std::string>(),
+              HasSubstr("25 trajectories were divided into one cluster"));
 }
 
 TEST_F(Findings, CompareRunsEpisodeByEpisode) {
   const auto data = generated("diagonal", 20);
-  record_of(tables(data, 5), data);
-  const std::vector<RunFolder> twice = {RunFolder(folder_), RunFolder(folder_)};
-  const auto record = comparison_record(twice);
-  EXPECT_THAT(record.at("runs"), SizeIs(2));
-  EXPECT_EQ(record.at("nmi").at(0).at(1), 1.0);
+  const auto five = tables(data, 5), two = tables(data, 2);
+  save(five, data, "five");
+  save(two, data, "two");
+  const std::vector<RunFolder> runs = {RunFolder(folder_ / "five"), RunFolder(folder_ / "two")};
+  const auto record = comparison_record(runs);
+  ASSERT_THAT(record.at("runs"), SizeIs(2));
+  EXPECT_EQ(record.at("runs").at(1).at("name"), "two");
+  EXPECT_THAT(values_of<std::uint16_t>(record.at("runs").at(1).at("label")),
+              ::testing::ElementsAreArray(two.labels));
+  const double nmi = normalized_mutual_information(five.labels, two.labels);
+  EXPECT_LT(nmi, 0.9) << "these runs agree, so they show nothing";
+  EXPECT_EQ(record.at("nmi"), ordered_json({{1.0, nmi}, {nmi, 1.0}}));
+}
+
+TEST_F(Findings, CompareNoLabelsOfDifferentEpisodes) {
+  const auto data = generated("diagonal", 20);
+  const auto half = take_first(data, 50);
+  save(tables(data, 5), data, "all");
+  save(tables(half, 5), half, "half");
+  const std::vector<RunFolder> runs = {RunFolder(folder_ / "all"), RunFolder(folder_ / "half")};
+  const auto record = comparison_record(runs);
+  EXPECT_TRUE(record.at("nmi").is_null());
+  EXPECT_TRUE(record.at("runs").at(0).at("label").is_null());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ OptionTable PpoOptions::describe() {
       flag("scale-rewards", scale_rewards,
            "Divide rewards by the running deviation of the discounted return."),
       integer("checkpoint", checkpoint, 1, 1'000'000,
-              "Updates between checkpoints; all episodes start anew there."),
+              "Updates between checkpoints, at which all episodes start over."),
       integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max(),
               "Names the random streams; the same seed gives the same policy."),
   };

@@ -27,7 +27,7 @@ struct PpoOptions {
   bool standardise = true;         ///< Inputs, by running statistics.
   double memory = 50;              ///< Updates after which statistics of the inputs fade.
   bool scale_rewards = true;       ///< Divide rewards by the deviation of the discounted return.
-  std::int64_t checkpoint = 50;    ///< Updates between two checkpoints; lanes start anew there.
+  std::int64_t checkpoint = 50;    ///< Updates between two checkpoints; lanes start over there.
   std::int64_t seed = 0;           ///< Names the random streams.
   int threads = 0;                 ///< 0: every core. No option: it never changes the result.
   OptionTable describe();

@@ -165,14 +165,14 @@ void Ppo::resume(const std::filesystem::path& path) {
   if (file.read_text("environment") != environment_text() ||
       file.read_text("options") != options_text())
     throw DataFormatError(
-        "'{}' is the checkpoint of a training with other options; remove it to start anew",
+        "'{}' is a checkpoint of training with other options; remove it to start over",
         path.string());
   parts_->learner.restore(file.read<float>("networks").values);
   parts_->observed.restore(file.read<double>("observed").values);
   parts_->returns.restore(file.read<double>("returns").values);
   const auto progress = file.read<double>("progress").values;
   if (progress.size() != 5)
-    throw DataFormatError("'{}' is a damaged checkpoint; remove it to start anew", path.string());
+    throw DataFormatError("'{}' is a damaged checkpoint; remove it to start over", path.string());
   updates_ = static_cast<std::int64_t>(progress[0]);
   last_.steps = static_cast<std::int64_t>(progress[1]);
   last_.episodes = static_cast<std::int64_t>(progress[2]);

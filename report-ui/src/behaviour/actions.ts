@@ -1,14 +1,14 @@
 // Actions of the policies side by side: quantiles of each number, or how often each was chosen.
 import * as Plot from '@observablehq/plot';
+import {chart, tip} from '../chart';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {number, percent} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
-import {chart, tip} from './chart';
+import {swatch} from '../swatch';
 import {telling} from './curves_data';
-import {swatch} from './panels';
 import {picker} from './picker';
 import {redrawable} from './redrawable';
 
@@ -127,7 +127,7 @@ function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
       drawHistogram(width, curves, edges, dimension)));
   const element = figure({
     title: 'One number of the action', file: 'action-histogram', draw: drawing.draw,
-    caption: 'Share of the policy’s steps in each bin. The upright axis is a root, so that rare '
+    caption: 'Share of the policy’s steps in each bin. The vertical axis is a square root, so that rare '
       + 'values show beside common ones.',
   });
   element.querySelector('.plot')!.before(h('div', {class: 'controls'}, picker('Action',

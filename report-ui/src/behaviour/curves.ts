@@ -1,15 +1,16 @@
 // What policies do where there is no map: their actions and the course of their observations.
 import * as Plot from '@observablehq/plot';
+import {chart} from '../chart';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
+import {swatch} from '../swatch';
 import {actionFigures} from './actions';
-import {chart} from './chart';
 import {mostApart, pairName, telling, type Telling} from './curves_data';
 import {endLabels, endRoom} from './end_labels';
-import {panels, swatch} from './panels';
+import {panels} from './panels';
 import {redrawable} from './redrawable';
 
 const shownAtFirst = 4;

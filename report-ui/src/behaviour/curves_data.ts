@@ -51,7 +51,8 @@ export function curvesWords(curves: CurvesBehaviour, all: Members[]): Words[] {
     const counts = curves.clusters[members.cluster].action_counts;
     const choices = counts && preferences(counts, curves.action_names);
     const mark = ownMark(curves, members.cluster);
-    const paying = paid ? `returns ${rounded(members.meanReturn!)} and ` : '';
+    const paying = paid && members.meanReturn !== null
+      ? `returns ${rounded(members.meanReturn)} and ` : '';
     return words([choices, `${paying}${lasting(members)}`, mark], mark ?? choices);
   });
 }

@@ -1,4 +1,4 @@
-// Each policy in words, whatever the data are of.
+// Each policy in words, whatever kind of data it is.
 import type {Model} from '../model';
 import {curvesWords} from './curves_data';
 import {gridWords} from './grid_words';

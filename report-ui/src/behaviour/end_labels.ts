@@ -15,11 +15,11 @@ interface Label {
 
 /// Room they need at the right of a chart.
 export const endRoom = 34;
-const mostApart = 8;
+const mostMoved = 8;
 
 /// `near`: the width and height of a label, in units of the scales.
 export function endLabels(ends: End[], near: {x: number; y: number}): Plot.Markish {
-  const labels = ends.length > mostApart ? shared(ends, near.y) : movedApart(ends, near);
+  const labels = ends.length > mostMoved ? shared(ends, near.y) : movedApart(ends, near);
   return Plot.text(labels, {
     x: 'x', y: 'y', text: 'text', textAnchor: 'start', dx: 6, fontWeight: 600,
   });
@@ -32,11 +32,11 @@ function movedApart(ends: End[], near: {x: number; y: number}): Label[] {
     const column = Number.isFinite(near.x) ? Math.round(end.x / near.x) : 0;
     columns.set(column, [...columns.get(column) ?? [], end]);
   }
-  return [...columns.values()].flatMap((column) => spread(column, near.y));
+  return [...columns.values()].flatMap((column) => stacked(column, near.y));
 }
 
 /// Labels that touch form a block around the middle of their lines; blocks that touch become one.
-function spread(ends: End[], gap: number): Label[] {
+function stacked(ends: End[], gap: number): Label[] {
   const middle = (block: End[]) => block.reduce((sum, end) => sum + end.y, 0) / block.length;
   const blocks: End[][] = [];
   for (const end of [...ends].sort((a, b) => a.y - b.y || b.cluster - a.cluster)) {

@@ -1,5 +1,6 @@
 // What policies do in a gridworld: a map of each, and where two of them part.
 import * as Plot from '@observablehq/plot';
+import {tip} from '../chart';
 import {sum} from '../contingency';
 import {h} from '../dom';
 import {figure} from '../figure';
@@ -8,7 +9,6 @@ import {clusterName, type Model} from '../model';
 import {pairColours} from '../palette';
 import type {GridBehaviour} from '../record';
 import {segmented} from '../segmented';
-import {tip} from './chart';
 import {actionMarks, inWords, type Chosen} from './grid_arrows';
 import {choices, disagreements, mostDifferent, type Context} from './grid_data';
 import {Layout, type Place} from './grid_layout';
@@ -70,7 +70,7 @@ class GridView {
     const element = figure({
       title: 'Where each policy goes, and what it does there', file: 'policies-on-the-map',
       caption: 'Shade: share of the policy’s steps spent in a cell, on one scale for all. '
-        + 'Arrows: the actions it chose there, as long as they are frequent; a dot: staying. '
+        + 'Arrows: the actions it chose there, longer where more frequent; a dot: staying. '
         + `Star: the goal.${this.objectNote()}${place}`,
       draw: this.mapDrawing.draw,
     });
@@ -90,7 +90,7 @@ class GridView {
     const element = figure({
       title: 'Where two policies part', file: 'two-policies',
       caption: 'Actions: the shade is the total variation distance between their choices in a cell '
-        + 'both visited; 100%: they never do the same. Occupancy: who is there more often.',
+        + 'both visited; 100%: they never choose the same. Occupancy: who is there more often.',
       draw: this.differenceDrawing.draw,
     });
     element.classList.add('wide');

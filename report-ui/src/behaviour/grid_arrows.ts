@@ -1,4 +1,4 @@
-// Actions in a cell as arrows from its middle, as long as they are frequent; staying is a dot.
+// Actions in a cell as arrows from its middle, longer where more frequent; staying is a dot.
 import * as Plot from '@observablehq/plot';
 import type {Place} from './grid_layout';
 
@@ -14,7 +14,7 @@ export interface Chosen extends Place {
 interface Look {
   stroke: string;
   width: number;
-  /// In pixels down or to the right, across the arrow: two policies' arrows do not cover another.
+  /// In pixels down or to the right, across the arrow: two policies' arrows do not cover each other.
   aside?: number;
 }
 

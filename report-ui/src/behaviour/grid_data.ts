@@ -12,7 +12,7 @@ export function choices(counts: Counts, cell: number, actions: number): number[]
   return all > 0 ? taken.map((value) => value / all) : null;
 }
 
-/// Total variation distance: the share of visits in which the two act differently at least.
+/// Total variation distance: the least share of visits in which the two act differently.
 export function distance(a: number[], b: number[]): number {
   return a.reduce((total, value, i) => total + Math.abs(value - b[i]), 0) / 2;
 }

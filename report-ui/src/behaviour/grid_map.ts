@@ -1,6 +1,6 @@
 // A gridworld drawn from above: floor, walls, goal and objects, under marks of the caller.
 import * as Plot from '@observablehq/plot';
-import {chart} from './chart';
+import {chart} from '../chart';
 import type {Bounds, Layout, Place} from './grid_layout';
 
 export interface Scenery {

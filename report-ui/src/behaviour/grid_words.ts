@@ -1,6 +1,6 @@
 // Policies on a grid in sentences: what a cluster does, said from its counts alone.
 import {sum} from '../contingency';
-import {count, percent} from '../format';
+import {capital, count, percent} from '../format';
 import {clusterName} from '../model';
 import type {GridBehaviour} from '../record';
 import {preferences} from './action_words';
@@ -109,7 +109,7 @@ export function disagreementWords(
       .sort((p, q) => weight(q) - weight(p)).slice(0, 3);
   if (!most.length) {
     return [found.length
-      ? `${clusterName(a)} and ${clusterName(b)} act alike wherever both have been.`
+      ? `${clusterName(a)} and ${clusterName(b)} act nearly alike wherever both have been.`
       : `${clusterName(a)} and ${clusterName(b)} have no place in common here.`];
   }
   return most.map((d) => {
@@ -140,5 +140,3 @@ function verb(grid: GridBehaviour, action: number): string {
   if (name === 'stay') return 'stays';
   return ['up', 'down', 'left', 'right'].includes(name) ? `goes ${name}` : `chooses ${name}`;
 }
-
-const capital = (text: string) => text[0].toUpperCase() + text.slice(1);

@@ -1,8 +1,8 @@
 // Sequential and diverging scales as opacity of one colour, so that every theme shows them alike,
 // and their legends.
 import * as Plot from '@observablehq/plot';
+import {chart} from '../chart';
 import {percent} from '../format';
-import {chart} from './chart';
 
 const faintest = 0.07, strongest = 0.62;
 

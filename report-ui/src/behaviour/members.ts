@@ -9,28 +9,32 @@ export interface Members {
   /// The true policy of most, where it is known.
   truth: {name: string; share: number} | null;
   meanLength: number;
+  /// Of the returns that are known.
   meanReturn: number | null;
 }
 
 export function members(model: Model): Members[] {
-  return Array.from({length: model.k}, (_, cluster) => describe(model, cluster));
+  return Array.from({length: model.k}, (_, cluster) => membersOf(model, cluster));
 }
 
-function describe(model: Model, cluster: number): Members {
+function membersOf(model: Model, cluster: number): Members {
   const truths = new Map<number, number>();
-  let episodes = 0, steps = 0, returns = 0;
+  let episodes = 0, steps = 0, returns = 0, known = 0;
   for (let i = 0; i < model.n; ++i) {
     if (model.label[i] !== cluster) continue;
     ++episodes;
     steps += model.length[i];
-    returns += model.returns?.[i] ?? 0;
+    if (Number.isFinite(model.returns?.[i])) {
+      returns += model.returns![i];
+      ++known;
+    }
     const truth = model.truth?.[i] ?? -1;
     if (truth >= 0) truths.set(truth, (truths.get(truth) ?? 0) + 1);
   }
   return {
     cluster, episodes, steps, truth: majority(model, truths),
     meanLength: episodes ? steps / episodes : NaN,
-    meanReturn: model.returns && episodes ? returns / episodes : null,
+    meanReturn: known ? returns / known : null,
   };
 }
 
@@ -44,11 +48,11 @@ function majority(model: Model, truths: Map<number, number>): Members['truth'] {
 export function memberNotes({episodes, truth}: Members): string[] {
   return [
     counted(episodes, 'trajectory', 'trajectories'),
-    ...truth ? [`${howMany(truth.share)} ${truth.name} (${percent(truth.share)})`] : [],
+    ...truth ? [`${majorityWord(truth.share)} ${truth.name} (${percent(truth.share)})`] : [],
   ];
 }
 
-const howMany = (share: number) => (share === 1 ? 'all' : share > 0.5 ? 'mostly' : 'most often');
+const majorityWord = (share: number) => (share === 1 ? 'all' : share > 0.5 ? 'mostly' : 'most often');
 
 /// 13.1 below a hundred, 480 above: more digits would say more than an average does.
 export function rounded(value: number): string {
@@ -61,7 +65,7 @@ export function lasting({meanLength}: Members): string {
   return `lasts ${length} ${length === '1' ? 'step' : 'steps'} on average`;
 }
 
-/// How a sentence about one policy calls the rest: where there are two, by its name.
+/// What a sentence about one policy calls the rest: where there are two, the other's name.
 export function othersName(k: number, cluster: number): string {
   return k === 2 ? clusterName(1 - cluster) : 'the others';
 }

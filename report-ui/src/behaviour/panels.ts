@@ -1,7 +1,8 @@
 // Small multiples: the same chart once per policy, under its name, wrapped into rows.
 import {h} from '../dom';
 import {clusterName} from '../model';
-import {clusterColour, pairColours} from '../palette';
+import {pairColours} from '../palette';
+import {swatch} from '../swatch';
 
 export interface Panel {
   /// Whose colour stands beside the title, or null.
@@ -15,7 +16,7 @@ const gap = 24;
 
 export function panels(width: number, items: Panel[], least = 150, most = 330): HTMLElement {
   const fitting = Math.max(1, Math.floor((width + gap) / (least + gap)));
-  // Rows of nearly equal length look calmer than a full row and a rest.
+  // Rows of nearly equal length look calmer than a full row and a remainder.
   const rows = Math.ceil(items.length / fitting);
   const columns = Math.ceil(items.length / rows);
   const each = Math.floor(Math.min(most, (width - gap * (columns - 1)) / columns));
@@ -28,10 +29,6 @@ function heading({cluster, title, notes}: Panel): HTMLElement {
   return h('div', {class: 'panel-head'},
       h('strong', {}, cluster !== null && swatch(cluster), title),
       ...notes.map((note) => h('span', {class: 'panel-note'}, note)));
-}
-
-export function swatch(cluster: number, colour = clusterColour(cluster)): HTMLElement {
-  return h('span', {class: 'swatch', style: `background: ${colour}`});
 }
 
 /// Which arrows are whose, where two policies are compared.

@@ -1,12 +1,12 @@
 // What policies do in the plane: their routes, the field of their actions, and where two part.
 import * as Plot from '@observablehq/plot';
+import {tip} from '../chart';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {count, number} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour, pairColours} from '../palette';
 import type {PathBehaviour} from '../record';
-import {tip} from './chart';
 import {heat} from './heat';
 import {memberNotes, type Members} from './members';
 import {pairLegend, panels} from './panels';
@@ -42,8 +42,8 @@ function routes(model: Model, path: PathBehaviour, all: Members[]): HTMLElement 
       ends(path, clusters, goal)],
   });
   return figure({
-    title: 'The ways they take', file: 'routes',
-    caption: 'Thin lines: some of the trajectories. Thick line: the mean of all, with its way. '
+    title: 'The routes they take', file: 'routes',
+    caption: 'Thin lines: some of the trajectories. Thick line: the mean of all, with its direction. '
       + `Circle: where the mean route starts.${goal ? ' Star: the goal.' : ''}${references}`,
     draw: (width) => panels(width, [
       ...all.length > 1 ? [{

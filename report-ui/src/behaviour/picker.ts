@@ -3,7 +3,7 @@ import {h} from '../dom';
 
 export interface Picker {
   element: HTMLElement;
-  /// Shows another choice without telling about it.
+  /// Shows another choice without calling back.
   show: (index: number) => void;
 }
 

@@ -1,6 +1,6 @@
 // A plane with x and y at the same scale, for routes and forces.
 import * as Plot from '@observablehq/plot';
-import {chart} from './chart';
+import {chart} from '../chart';
 
 export interface Plane {
   label: string;

@@ -1,12 +1,12 @@
 // How a number is spread over the trajectories of each policy: one row of bars per policy, one axis.
 import * as Plot from '@observablehq/plot';
+import {chart, tip} from '../chart';
+import type {Numbers} from '../column';
 import {h} from '../dom';
 import {figure} from '../figure';
-import {number, percent} from '../format';
+import {counted, number, percent} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
-import type {Numbers} from '../column';
-import {chart, tip} from './chart';
 
 interface Bar {
   cluster: number;
@@ -20,34 +20,45 @@ interface Bar {
 }
 
 /// A figure, or one sentence where all trajectories have the same value; null where there is none.
+/// What is not a number is left out.
 export function spread(model: Model, title: string, axis: string, file: string,
     values: Numbers | null): {figure?: HTMLElement; sentence?: string} | null {
   if (!values || !model.n) return null;
-  const {low, high} = extent(values);
-  if (low === high) return {sentence: `${title}: ${number(low)} in every trajectory.`};
+  const {low, high, unknown} = extent(values);
+  const left = unknown ? ` Not known for ${counted(unknown, 'trajectory', 'trajectories')}.` : '';
+  if (low > high) return null;
+  if (low === high) {
+    const where = unknown ? 'wherever it is known' : 'in every trajectory';
+    return {sentence: `${title}: ${number(low)} ${where}.${left}`};
+  }
   const middles = medians(model, values);
   const bars = histogram(model, values, low, high);
   return {figure: figure({
     title, file,
     caption: 'Height: share of the policy’s trajectories, each row on its own scale. Line: the '
-      + 'median.',
+      + 'median.' + left,
     draw: (width) => draw(width, title, axis, bars, middles),
   })};
 }
 
-function extent(values: Numbers): {low: number; high: number} {
-  let low = Infinity, high = -Infinity;
+function extent(values: Numbers): {low: number; high: number; unknown: number} {
+  let low = Infinity, high = -Infinity, unknown = 0;
   for (const value of values) {
+    if (!Number.isFinite(value)) {
+      ++unknown;
+      continue;
+    }
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  return {low, high};
+  return {low, high, unknown};
 }
 
 function medians(model: Model, values: Numbers): {cluster: number; median: number}[] {
   const found: {cluster: number; median: number}[] = [];
   for (let cluster = 0; cluster < model.k; ++cluster) {
-    const own = values.filter((_: number, i: number) => model.label[i] === cluster).sort();
+    const own = values.filter((value: number, i: number) =>
+      model.label[i] === cluster && Number.isFinite(value)).sort();
     if (!own.length) continue;
     const middle = (own.length - 1) / 2;
     found.push({cluster, median: (own[Math.floor(middle)] + own[Math.ceil(middle)]) / 2});
@@ -57,7 +68,7 @@ function medians(model: Model, values: Numbers): {cluster: number; median: numbe
 
 /// Bars of round width; a bar for each value where those are few whole numbers.
 function histogram(model: Model, values: Numbers, low: number, high: number): Bar[] {
-  const whole = values.every((value) => Number.isInteger(value));
+  const whole = values.every((value) => Number.isInteger(value) || !Number.isFinite(value));
   const fine = (high - low) / 40;
   const power = 10 ** Math.floor(Math.log10(fine));
   const round = power * ([1, 2, 5, 10].find((size) => size * power >= fine) ?? 10);
@@ -68,6 +79,7 @@ function histogram(model: Model, values: Numbers, low: number, high: number): Ba
   const counts = Array.from({length: model.k}, () => new Uint32Array(bins));
   const totals = new Uint32Array(model.k);
   values.forEach((value, i) => {
+    if (!Number.isFinite(value)) return;
     ++counts[model.label[i]][Math.min(bins - 1, Math.floor((value - start) / width))];
     ++totals[model.label[i]];
   });

@@ -1,7 +1,7 @@
 // What is said of the policies: clauses about each.
 import {h} from '../dom';
 import {clusterName} from '../model';
-import {swatch} from './panels';
+import {swatch} from '../swatch';
 
 export interface Words {
   /// In the order they are read.

@@ -2,12 +2,12 @@
 import {decode, type Numbers} from '../column';
 import {h} from '../dom';
 import {figure} from '../figure';
-import type {Entry} from '../frame';
 import {counted, measure} from '../format';
-import {heat} from '../heat';
+import type {Entry} from '../frame';
+import {matrix} from '../matrix';
 import type {Comparison} from '../record';
 import {section} from '../section';
-import {isKnown} from '../wording';
+import {isKnown, oracle} from '../wording';
 import {pairPart} from './pair';
 import {optionsTable, runsTable, truthTable} from './tables';
 
@@ -29,17 +29,16 @@ function sideBySide(comparison: Comparison): HTMLElement {
       h('div', {class: 'compared'}, runsTable(comparison.runs)));
 }
 
-/// "3 runs find 5, 5 and 4 policies; NMI between their labels is 0.912 at least."
+/// "3 runs with 5, 5 and 4 clusters; NMI between their labels is 0.912 to 0.988."
 function conclusion({runs, nmi}: Comparison): string {
   const ks = runs.map(({run}) => run.result.k);
   const found = ks.every((k) => k === ks[0])
-    ? `${counted(runs.length, 'run')} ${runs.length === 1 ? 'finds' : 'each find'} ` +
-      counted(ks[0], 'policy', 'policies')
-    : `${counted(runs.length, 'run')} find ${listed(ks)} policies`;
-  if (!nmi || runs.length < 2) return `${found}.`;
+    ? `${counted(runs.length, 'run')} with ${counted(ks[0], 'cluster')} each`
+    : `${counted(runs.length, 'run')} with ${listed(ks)} clusters`;
+  if (!nmi) return `${found}.`;
   const pairs = nmi.flatMap((row, a) => row.filter((_, b) => b > a));
   const least = Math.min(...pairs);
-  return least > 0.995 ? `${found}, and all give the same labels.`
+  return least > 1 - 1e-9 ? `${found}; all divide the trajectories the same way.`
     : `${found}; NMI between their labels is ${measure(least)}` +
       (pairs.length > 1 ? ` to ${measure(Math.max(...pairs))}.` : '.');
 }
@@ -61,7 +60,7 @@ function agreementSection(comparison: Comparison, labels: (Numbers | null)[]): H
       h('div', {class: 'figures'},
           figure({
             title: 'NMI between runs', file: 'nmi',
-            draw: (width) => heat({
+            draw: (width) => matrix({
               label: 'NMI between runs', rows: names, columns: names, columnLabel: null,
               shade: (a, b) => nmi[a][b],
               text: (a, b) => measure(nmi[a][b]),
@@ -72,14 +71,14 @@ function agreementSection(comparison: Comparison, labels: (Numbers | null)[]): H
 
 function truthSection(comparison: Comparison): HTMLElement {
   return section('truth', 'Against the truth',
-      h('p', {class: 'lead'}, 'How well each run finds the true policies. The ceiling is what ' +
-        'someone who knows them would reach.'),
+      h('p', {class: 'lead'}, 'How well the clusters of each run match the true policies. The oracle ' +
+        `is somebody ${oracle}; a run may do a little better.`),
       truthTable(comparison.runs));
 }
 
 function optionsSection(comparison: Comparison): HTMLElement {
   return section('options', 'Options',
       h('p', {class: 'lead'},
-          'Those that differ come first, then those only some of the methods have.'),
+          'Those that differ come first, then those that only some of the methods have.'),
       optionsTable(comparison.runs));
 }

@@ -4,7 +4,7 @@ import {contingency, sum} from '../contingency';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {count, percent} from '../format';
-import {heat} from '../heat';
+import {matrix} from '../matrix';
 import {clusterName} from '../model';
 import type {Comparison} from '../record';
 
@@ -39,7 +39,7 @@ function pairFigure(a: Run, b: Run, from: Numbers, to: Numbers): HTMLElement {
     title: `${a.name} by ${b.name}`, file: 'contingency',
     caption: `Trajectories of each policy of ${a.name} (rows) in each policy of ${b.name} ` +
       '(columns), and their share of the row.',
-    draw: (width) => heat({
+    draw: (width) => matrix({
       label: `Policies of ${a.name} by policies of ${b.name}`, rows: names(a.run.result.k),
       columns: names(b.run.result.k), columnLabel: b.name, shade: share,
       text: (row, column) => counts[row][column]

@@ -56,7 +56,7 @@ function match({result: {nmi, ceiling}}: Run['run']): Content {
   if (!isKnown(nmi)) return '–';
   return h('div', {class: 'plot'},
       measure(nmi),
-      isKnown(ceiling) ? h('span', {class: 'muted'}, `, ceiling ${measure(ceiling)}`) : '',
+      isKnown(ceiling) ? h('span', {class: 'muted'}, `, oracle ${measure(ceiling)}`) : '',
       bullet(nmi, ceiling, 160));
 }
 
@@ -68,7 +68,7 @@ function returns({evaluation}: Run): string {
 export function truthTable(runs: Run[]): HTMLElement {
   return table(runs, [
     ['NMI', ({run}) => measure(run.result.nmi)],
-    ['Ceiling', ({run}) => measure(run.result.ceiling)],
+    ['Oracle’s NMI', ({run}) => measure(run.result.ceiling)],
     ['ARI', ({run}) => measure(run.result.ari)],
     ['Accuracy', ({run}) => measure(run.result.accuracy)],
     ['Purity', ({run}) => measure(run.result.purity)],

@@ -1,5 +1,5 @@
 // A line across a chart that moves with the step, without drawing the chart again.
-import type {Chart} from '../behaviour/chart';
+import type {Chart} from '../chart';
 
 export type Cursor = (x: number) => void;
 

@@ -1,8 +1,8 @@
 // How the evidence for each policy grows with the steps of an episode.
 import * as Plot from '@observablehq/plot';
 import {join} from '../behaviour/action_words';
-import {chart, type Chart} from '../behaviour/chart';
 import {endLabels, endRoom} from '../behaviour/end_labels';
+import {chart, type Chart} from '../chart';
 import {h} from '../dom';
 import {count, counted} from '../format';
 import {clusterName} from '../model';
@@ -49,7 +49,8 @@ export function drawEvidence(width: number, episode: Trajectory, k: number): Cha
 
 const alike = 0.05;
 
-/// "After 7 steps Policy 2 is ahead of Policy 0 by 4.2 nats: e^4.2 = 67 times more likely."
+/// "After 7 steps Policy 2 is ahead of Policy 0 by 4.2 nats: these actions are e^4.2 = 67 times as
+/// likely under it."
 export function evidenceSentence(episode: Trajectory, k: number, kept: number): HTMLElement {
   const now = behind(episode.evidence!, k, kept);
   const order = now.map((value, cluster) => ({value, cluster})).sort((a, b) => b.value - a.value);
@@ -61,12 +62,13 @@ export function evidenceSentence(episode: Trajectory, k: number, kept: number): 
     return h('p', {}, `${after} ${names} explain it equally well.`);
   }
   if (order[1].value === -Infinity) {
-    return h('p', {}, `${after} only ${clusterName(order[0].cluster)} can have done all of it.`);
+    return h('p', {}, `${after} only ${clusterName(order[0].cluster)} could have done all of it.`);
   }
   const ahead = -order[1].value, digits = ahead < 10 ? 1 : 0;
   return h('p', {},
       `${after} ${clusterName(order[0].cluster)} is ahead of ${clusterName(order[1].cluster)} by `
-      + `${ahead.toFixed(digits)} nats: `, ...times(ahead, digits), ' times more likely.');
+      + `${ahead.toFixed(digits)} nats: these actions are `, ...times(ahead, digits),
+      ' times as likely under it.');
 }
 
 function times(nats: number, digits: number): (Node | string)[] {

@@ -1,10 +1,10 @@
 // Lists of episodes worth a look, one shown at a time as a table to choose from.
-import {swatch} from '../behaviour/panels';
 import {picker} from '../behaviour/picker';
 import {h} from '../dom';
 import {count, number} from '../format';
 import {clusterName, type Model} from '../model';
 import type {NotableList} from '../record';
+import {swatch} from '../swatch';
 
 export class Lists {
   readonly element: HTMLElement;

@@ -1,13 +1,13 @@
 // What each policy would do at one step, against what was done.
 import * as Plot from '@observablehq/plot';
 import {grouped} from '../behaviour/actions';
-import {plane} from '../behaviour/plane';
-import {swatch} from '../behaviour/panels';
 import {turn} from '../behaviour/path_data';
+import {plane} from '../behaviour/plane';
 import {h} from '../dom';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {Trajectory} from '../record';
+import {swatch} from '../swatch';
 
 /// Rows are policies, columns actions; the action taken is marked.
 export function probabilityTable(

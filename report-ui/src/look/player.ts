@@ -1,6 +1,5 @@
 // Plays one episode: its picture, what each policy would do, and how the evidence grows.
 import {actionOrder} from '../behaviour/actions';
-import {swatch} from '../behaviour/panels';
 import {place} from '../behaviour/path_data';
 import {picker} from '../behaviour/picker';
 import {redrawable} from '../behaviour/redrawable';
@@ -9,6 +8,8 @@ import {figure} from '../figure';
 import {counted, number} from '../format';
 import {clusterName, type Model} from '../model';
 import type {Behaviour, Trajectory} from '../record';
+import {swatch} from '../swatch';
+import {isKnown} from '../wording';
 import {Clock} from './clock';
 import {cursor, type Cursor} from './cursor';
 import {drawEvidence, evidenceSentence, stepNumber} from './evidence';
@@ -58,8 +59,8 @@ export class Player {
     this.actionFigure = figure({
       title: 'What each policy would do', file: 'action-at-step', draw: this.actions.draw,
       caption: behaviour.kind === 'path'
-        ? 'Arrow: the action taken. Ellipses: mean and one deviation of each policy.'
-        : 'Upright line: the action taken. Dots and lines: mean and one deviation of each policy.'
+        ? 'Arrow: the action taken. Ellipses: mean and standard deviation of each policy.'
+        : 'Vertical line: the action taken. Dots and lines: mean and standard deviation of each policy.'
           + leftOut(behaviour),
     });
     this.stage = this.makeStage();
@@ -117,7 +118,7 @@ export class Player {
     const scene = figure({
       title: 'Step by step', file: 'episode', draw: this.scene.draw,
       caption: {
-        grid: 'Circle: the agent; arrow: the action it chose. Line: its way. Star: the goal.',
+        grid: 'Circle: the agent; arrow: the action it chose. Line: its path. Star: the goal.',
         path: 'Dot: where it is; arrow: the direction of its action. Star: the goal.',
         curves: 'Strong: this trajectory. Weak: the means of the policies.',
       }[behaviour.kind],
@@ -192,7 +193,8 @@ export class Player {
 
   private sayNow(episode: Trajectory, step: number): (Node | string)[] {
     const {behaviour} = this.model.report, kept = this.clock.step;
-    const reward = episode.rewards ? ` Reward ${number(episode.rewards[kept])}.` : '';
+    const reward = isKnown(episode.rewards?.[kept])
+      ? ` Reward ${number(episode.rewards[kept])}.` : '';
     const names = 'action_names' in behaviour ? behaviour.action_names : [];
     const action = behaviour.kind === 'grid' ? `Chose ${gridMove(behaviour, episode, kept)}.`
       : episode.actions ? `Chose ${names[episode.actions[kept]]}.`
@@ -203,8 +205,8 @@ export class Player {
   private opinion(episode: Trajectory): HTMLElement | string {
     const {model} = this, {behaviour} = model.report;
     if (!episode.policies) {
-      return h('p', {class: 'note'}, 'This method’s centres are not policies, so there is no '
-        + 'saying what each would do at a step.');
+      return h('p', {class: 'note'}, 'This method’s centres are not policies, so they cannot '
+        + 'say what they would do at a step.');
     }
     if (!episode.actions) return '';
     const names = 'action_names' in behaviour ? behaviour.action_names : [];

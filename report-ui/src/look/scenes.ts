@@ -1,12 +1,12 @@
 // An episode as a picture at one of its steps: on its map, in its plane, or as curves.
 import * as Plot from '@observablehq/plot';
-import {chart} from '../behaviour/chart';
 import {telling} from '../behaviour/curves_data';
 import {turns} from '../behaviour/grid_arrows';
 import {Layout} from '../behaviour/grid_layout';
 import {gridMap} from '../behaviour/grid_map';
 import {turn} from '../behaviour/path_data';
 import {plane} from '../behaviour/plane';
+import {chart} from '../chart';
 import {h} from '../dom';
 import type {Model} from '../model';
 import {clusterColour} from '../palette';
@@ -52,16 +52,11 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
   });
 }
 
-/// What was chosen and what came of it, where the next cell is known.
+/// What was chosen, and what came of it where that is something else.
 export function gridMove(grid: GridBehaviour, episode: Trajectory, kept: number): string {
-  const own = episode.grid!, name = grid.action_names[episode.actions?.[kept] ?? -1];
-  const next = own.agent[kept + 1] ?? own.end;
-  if (!name || next == null || episode.stride > 1) return name ?? '–';
-  const moved = next - own.agent[kept];
-  const went = moved === 0 ? 'stay' : moved === 1 ? 'right' : moved === -1 ? 'left'
-    : moved === grid.size ? 'down' : moved === -grid.size ? 'up' : null;
-  if (went === null || went === name) return name;
-  return `${name}, but ${went === 'stay' ? 'it stayed where it was' : `it went ${went}`}`;
+  const name = grid.action_names[episode.actions![kept]], slip = episode.grid!.slips[kept];
+  if (slip === null) return name;
+  return `${name}, but ${slip === 'stay' ? 'it stayed where it was' : `it went ${slip}`}`;
 }
 
 export function pathScene(width: number, model: Model, path: PathBehaviour, episode: Trajectory,

@@ -11,7 +11,7 @@ export interface Colouring {
   /// By episode: index of the class.
   kind: (episode: number) => number;
   classes: string[];
-  /// One colour per class, at the present theme.
+  /// One colour per class, in the current theme.
   colours: () => string[];
   /// Drawn from the reader's palette of policies; else from light to dark.
   categories: boolean;
@@ -45,7 +45,7 @@ function byTruth(model: Model, truth: Numbers): Colouring {
     name: 'true policy', categories: true,
     kind: (episode) => truth[episode] < 0 ? names : truth[episode],
     classes: [...Array.from({length: names}, (_, i) => model.truthName(i)), 'unknown'],
-    colours: () => [...colour.map(clusterHex), isDark() ? '#6d727b' : '#9a9ea6'],
+    colours: () => [...colour.map(clusterHex), grey()],
   };
 }
 
@@ -64,6 +64,8 @@ function matched(counts: number[][], columns: number): number[] {
   return colour.map((cluster) => cluster >= 0 ? cluster : free++);
 }
 
+const grey = () => isDark() ? '#6d727b' : '#9a9ea6';
+
 /// Null where all are the same.
 function byNumber(name: string, values: Numbers): Colouring | null {
   const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
@@ -74,12 +76,12 @@ function byNumber(name: string, values: Numbers): Colouring | null {
     const edge = sorted[Math.round(i / most * last)];
     if (edge > (edges[edges.length - 1] ?? sorted[0])) edges.push(edge);
   }
-  const ends = [sorted[0], ...edges, sorted[last]];
+  const ends = [sorted[0], ...edges, sorted[last]], unknown = edges.length + 1;
   return {
     name, categories: false,
-    kind: (episode) => above(edges, values[episode]),
-    classes: ends.slice(1).map((end, i) => `${number(ends[i])} to ${number(end)}`),
-    colours: () => steps(edges.length + 1),
+    kind: (episode) => Number.isNaN(values[episode]) ? unknown : above(edges, values[episode]),
+    classes: [...ends.slice(1).map((end, i) => `${number(ends[i])} to ${number(end)}`), 'unknown'],
+    colours: () => [...steps(unknown), grey()],
   };
 }
 

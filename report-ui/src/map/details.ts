@@ -4,7 +4,7 @@ import {h} from '../dom';
 import {csv, saveText} from '../download';
 import {count, counted, number, percent} from '../format';
 import {clusterName, type Model} from '../model';
-import {clusterColour} from '../palette';
+import {swatch} from '../swatch';
 
 const mostScores = 8;
 
@@ -20,9 +20,6 @@ export function episodeDetails(model: Model, episode: number): HTMLElement {
           ...rows.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]),
           ...scoreRows(model, episode)));
 }
-
-export const swatch = (cluster: number): HTMLElement =>
-  h('span', {class: 'swatch', style: `background: ${clusterColour(cluster)}`});
 
 /// Best first.
 function scoreRows(model: Model, episode: number): HTMLElement[] {

@@ -2,6 +2,7 @@
 // one or by an outline.
 import {h} from '../dom';
 import {figure} from '../figure';
+import {capital} from '../format';
 import type {Model} from '../model';
 import {isDark} from '../palette';
 import {section} from '../section';
@@ -261,8 +262,6 @@ class EpisodeMap {
     this.tooltip.style.transform = `translate(${left}px, ${top}px)`;
   }
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const labelled = (name: string, control: HTMLElement) =>
   h('div', {class: 'labelled'}, h('span', {class: 'note', 'aria-hidden': 'true'}, name), control);

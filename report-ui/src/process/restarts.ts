@@ -3,7 +3,7 @@ import * as Plot from '@observablehq/plot';
 import {chart} from '../chart';
 import {figure} from '../figure';
 import {measure, number} from '../format';
-import {heat} from '../heat';
+import {matrix} from '../matrix';
 import type {Model} from '../model';
 import {objectiveScale, scaleNote} from './scale';
 
@@ -54,7 +54,8 @@ export function mergesFigure({report: {run}}: Model): HTMLElement | null {
   return figure({
     title: 'Merging', file: 'merging',
     caption: 'Objective of the best restart after each merge, with the kept policy as it was, ' +
-      'and after the last fit. A small loss means two clusters were the same policy.' +
+      'and after the last fit. Where the loss is small, one policy explains two clusters almost as ' +
+      'well as two did.' +
       scaleNote(values),
     draw: (width) => chart('Objective after each merge', {
       width, height: 220, marginLeft: 56, marginRight: 24, marginTop: 32,
@@ -79,16 +80,16 @@ export function mergesFigure({report: {run}}: Model): HTMLElement | null {
 export function agreementFigure({report: {restart_nmi: nmi}}: Model): HTMLElement | null {
   if (!nmi || nmi.length < 2) return null;
   const names = nmi.map((_, i) => String(i));
-  const matrix = figure({
+  const shown = figure({
     title: 'Agreement between restarts', file: 'agreement',
     caption: 'NMI of the labels of every two restarts: 1 where they are the same, 0 where they ' +
       'have nothing to do with each other.',
-    draw: (width) => heat({
+    draw: (width) => matrix({
       label: 'NMI between restarts', rows: names.map((name) => `restart ${name}`), columns: names,
       columnLabel: null, shade: (a, b) => nmi[a][b],
       text: (a, b) => measure(nmi[a][b]),
     }, width),
   });
-  if (nmi.length > 8) matrix.classList.add('wide');
-  return matrix;
+  if (nmi.length > 8) shown.classList.add('wide');
+  return shown;
 }

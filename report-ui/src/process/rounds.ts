@@ -31,7 +31,7 @@ export function changesFigure({report: {run}}: Model): HTMLElement {
   const n = Math.max(1, run.dataset.episodes);
   return figure({
     title: 'Labels changed by round', file: 'changes',
-    caption: `Share of trajectories that went to another policy. ${bestLine(run)}`,
+    caption: `Share of trajectories that changed policy. ${bestLine(run)}`,
     draw: (width) => chart('Share of labels changed by round, one line per restart', {
       width, height: 260, marginLeft: 56, marginRight: 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(run.trace)},
@@ -90,7 +90,7 @@ export function sizesFigure({report: {run}}: Model): HTMLElement {
     caption: final
       ? 'The best restart. Colours are the policies the clusters became' +
         (final.length > run.result.k ? '; those of one colour were merged or emptied.' : '.')
-      : 'The best restart; clusters in the order of their numbers then.',
+      : 'The best restart; clusters in the order of their numbers at the time.',
     draw: (width) => chart('Sizes of clusters by round', {
       width, height: 260, marginLeft: 56, marginRight: final ? 64 : 20,
       x: {label: 'round', tickFormat: 'd', ticks: roundTicks(rounds)},

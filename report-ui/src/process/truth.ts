@@ -3,9 +3,9 @@ import {contingency, sum, truthCount} from '../contingency';
 import {h} from '../dom';
 import {figure} from '../figure';
 import {count, measure, percent} from '../format';
-import {heat} from '../heat';
+import {matrix} from '../matrix';
 import {clusterName, type Model} from '../model';
-import {isKnown} from '../wording';
+import {isKnown, oracle} from '../wording';
 
 export function truthParts(model: Model): HTMLElement[] {
   const {truth, k} = model;
@@ -15,30 +15,31 @@ export function truthParts(model: Model): HTMLElement[] {
   const counts = contingency(model.label, truth, k, names.length);
   const share = (row: number, column: number) =>
     counts[row][column] / Math.max(1, sum(counts[row]));
-  const matrix = figure({
+  const confusion = figure({
     title: 'Policies found and true policies', file: 'confusion',
     caption: 'Trajectories of each policy found (rows) that each true policy made (columns), and ' +
       'their share of the row.',
-    draw: (width) => heat({
+    draw: (width) => matrix({
       label: 'Clusters by true policies', rows: clusters(k), columns: names,
       columnLabel: 'true policy', shade: share,
       text: (row, column) => counts[row][column]
         ? `${count(counts[row][column])}\n${percent(share(row, column))}` : '0',
     }, width),
   });
-  if (names.length > 8) matrix.classList.add('wide');
-  return [matrix, measures(model)];
+  if (names.length > 8) confusion.classList.add('wide');
+  return [confusion, measures(model)];
 }
 
 const clusters = (k: number) => Array.from({length: k}, (_, cluster) => clusterName(cluster));
 
 function measures({report: {run: {result}}}: Model): HTMLElement {
   const rows: [string, number | null | undefined, string][] = [
-    ['NMI', result.nmi, 'Shared information; 1 when clusters and policies are the same.'],
-    ['Ceiling', result.ceiling, 'NMI of someone who knows the true policies.'],
-    ['ARI', result.ari, 'Pairs of trajectories put together or apart rightly, less chance.'],
-    ['Accuracy', result.accuracy, 'Trajectories labelled rightly, each cluster being one policy.'],
-    ['Purity', result.purity, 'Trajectories made by the policy that made most of their cluster.'],
+    ['NMI', result.nmi, 'Shared information; 1 when the clusters are exactly the true policies.'],
+    ['Oracle’s NMI', result.ceiling, `Of somebody ${oracle}.`],
+    ['ARI', result.ari, 'Pairs of trajectories rightly put together or apart, corrected for chance.'],
+    ['Accuracy', result.accuracy,
+      'Trajectories labelled correctly, with each cluster matched to one true policy.'],
+    ['Purity', result.purity, 'Trajectories made by the true policy that made most of their cluster.'],
   ];
   return h('div', {},
       h('div', {class: 'figure-head'}, h('h3', {}, 'How well they match')),

@@ -1,7 +1,7 @@
 // The report as a person meets it, in a real browser: pages of real runs, made by the program.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {readFileSync, rmSync} from 'node:fs';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {artefacts, download, launch, open, screenshot} from './browser.mjs';
@@ -59,8 +59,9 @@ test('the first screen tells the answer', async () => {
   const page = await open(browser, files.diagonal);
   const overview = page.locator('#overview');
   const text = await overview.innerText();
-  assert.match(text, /Five policies explain these 100,000 trajectories/);
-  assert.match(text, /ceiling 0\.9/);
+  assert.match(text, /100,000 trajectories were divided into five clusters, as asked/);
+  assert.match(text, /oracle 0\.9/);
+  assert.match(text, /Number of policies\s+5, as asked/i);
   for (let cluster = 0; cluster < 5; ++cluster) assert.ok(text.includes(`Policy ${cluster}`));
   const {y, height} = await overview.boundingBox();
   assert.ok(y + height <= 800, `ends at ${y + height} of 800 pixels`);
@@ -199,7 +200,7 @@ test('gridworlds show where policies go and where two part', async () => {
 test('paths show routes', async () => {
   const page = await open(browser, files.path);
   const text = await page.locator('#behaviour').innerText();
-  assert.match(text, /ways they take/i);
+  assert.match(text, /routes they take/i);
   assert.ok(await page.locator('#behaviour svg path').count() > 100);
   await page.locator('#behaviour').scrollIntoViewIfNeeded();
   await screenshot(page, 'path', {fullPage: true});
@@ -363,7 +364,7 @@ test('on paper it is light, and without controls', async () => {
   const bright = ground.match(/[\d.]+/g).slice(0, 3).every((part) => Number(part) > 230);
   assert.ok(bright || ground === 'rgba(0, 0, 0, 0)', ground);
   assert.equal(await page.locator('nav').first().isVisible(), false);
-  // As a printer does: narrower at once, before anything can be drawn anew.
+  // As a printer does: narrower at once, before anything can be redrawn.
   const paper = await page.evaluate(() => {
     const main = document.querySelector('main');
     main.style.width = '690px';
@@ -381,6 +382,36 @@ test('on paper it is light, and without controls', async () => {
   await print.pdf({path: join(artefacts, 'diagonal.pdf'), format: 'A4'});
 });
 
+/// A page whose first `unknown` returns, and all rewards that make them, are not numbers.
+function withoutReturns(file, unknown, name) {
+  const html = readFileSync(file, 'utf8');
+  const [, json] = html.match(/<script[^>]*id="record"[^>]*>([^]*?)<\/script>/);
+  const record = JSON.parse(json), {episodes} = record;
+  const bytes = Buffer.from(episodes.return.data, 'base64');
+  for (let i = 0; i < episodes.count; ++i) bytes.writeFloatLE(i < unknown ? NaN : i, 4 * i);
+  episodes.return.data = bytes.toString('base64');
+  for (const one of record.trajectories) {
+    if (one.episode < unknown) one.rewards = one.rewards.map(() => null);
+  }
+  writeFileSync(at(name), html.replace(json, () => JSON.stringify(record).replaceAll('<', '\\u003c')));
+  return at(name);
+}
+
+test('a return that is not a number is not known, and nothing else', async () => {
+  const page = await open(browser, withoutReturns(files.path, 70, 'unknown.html'));
+  assert.match(await page.locator('#behaviour').innerText(), /Not known for 70 trajectories/);
+  await page.locator('#map .labelled').getByRole('button', {name: 'Return', exact: true}).click();
+  assert.match(await page.locator('#map .legend').first().innerText(), /unknown\s+70/);
+  await page.fill('#jump', '0');
+  await page.press('#jump', 'Enter');
+  assert.match(await page.locator('.map-episode').innerText(), /Return\s+–/);
+  assert.doesNotMatch(await page.locator('.player .now').innerText(), /Reward/);
+  const odd = await page.evaluate(() => document.body.outerHTML
+      .replace(/<script[^]*?<\/script>/g, '').match(/.{0,40}\b(NaN|undefined|Infinity)\b.{0,40}/));
+  assert.equal(odd, null);
+  assert.deepEqual(page.complaints, []);
+});
+
 test('runs stand side by side', async () => {
   rmSync(at('again-run'), {recursive: true, force: true});
   kindred('cluster', at('diagonal.h5'), '-k', '4', ...tables, '--seed', '2', '-o', at('again-run'));
@@ -389,7 +420,8 @@ test('runs stand side by side', async () => {
   const text = await page.locator('main').innerText();
   assert.match(text, /diagonal-run/);
   assert.match(text, /again-run/);
-  assert.match(text, /Four policies/);
+  assert.match(text, /divided into four clusters/);
+  assert.match(text, /2 runs with 5 and 4 clusters; NMI between their labels is 0\.\d/);
   await screenshot(page, 'comparison', {fullPage: true});
   assert.deepEqual(page.complaints, []);
 });
