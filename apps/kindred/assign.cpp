@@ -34,7 +34,7 @@ struct AssignCommand {
     context.threads = resolve_threads(static_cast<int>(threads));
     const Matrix scores = fitted.centres->score(data, context);
     const auto labels = best_columns(scores);
-    const auto margin = margins(scores);
+    const auto margin = margins(scores, labels);
 
     std::string csv = "episode,label,margin,fits\n";
     std::int64_t misfits = 0;

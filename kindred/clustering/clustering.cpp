@@ -70,20 +70,17 @@ std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels) {
   return labels;
 }
 
-std::vector<double> margins(const Matrix& scores) {
+std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> labels) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> result(static_cast<std::size_t>(scores.rows), kInfinity);
-  for (std::int64_t i = 0; i < scores.rows; ++i) {
-    double best = -kInfinity;
-    double second = -kInfinity;
-    for (const double score : scores.row(i)) {
-      if (score > best)
-        std::swap(best, second), best = score;
-      else
-        second = std::max(second, score);
-    }
-    if (scores.columns > 1)
-      result[static_cast<std::size_t>(i)] = best == second ? 0 : best - second;
+  for (std::int64_t i = 0; i < scores.rows && scores.columns > 1; ++i) {
+    const auto label = labels[static_cast<std::size_t>(i)];
+    const double own = scores(i, label);
+    double other = -kInfinity;
+    for (std::int64_t c = 0; c < scores.columns; ++c)
+      if (c != label) other = std::max(other, scores(i, c));
+    // Two impossibilities are a tie; their difference would not be a number.
+    result[static_cast<std::size_t>(i)] = own == other ? 0.0 : own - other;
   }
   return result;
 }

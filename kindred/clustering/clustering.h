@@ -117,8 +117,9 @@ std::vector<std::int32_t> best_columns(const Matrix& scores);
 /// The labels renumbered 0, 1, 2, … without gaps, in the same order.
 std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels);
 
-/// Best score less second best, per row; infinite with a single column.
-std::vector<double> margins(const Matrix& scores);
+/// The score of each row's label less the best of the others: negative where another centre
+/// explains the row better, as it can after merging; infinite with a single column.
+std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> labels);
 
 /// How far several restarts agree on the answer.
 struct Agreement {

@@ -107,7 +107,8 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
 
 void save_run(const RunFolder& folder, const Trajectories& data, const Clustering& clustering,
               const RunRecord& record) {
-  write_labels_csv(folder.labels(), data.ids, clustering.labels, margins(clustering.scores));
+  write_labels_csv(folder.labels(), data.ids, clustering.labels,
+                   margins(clustering.scores, clustering.labels));
   write_text(folder.trace(), trace_csv(clustering));
   save_scores(folder.scores(), clustering);
   ArrayFileWriter centres(folder.centres());

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kindred/clustering/clustering.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "tests/clustering/synthetic.h"
@@ -47,10 +49,21 @@ TEST(Agreement, LabelsThatReturnAreUniqueWhateverTheirObjective) {
   EXPECT_EQ(half.verdict, "unstable");
 }
 
-TEST(Agreement, MarginsAreTheLeadOverTheSecondBest) {
+TEST(Agreement, MarginsAreTheLeadOfTheLabelOverTheBestOther) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Matrix scores(4, 3);
+  scores.values = {-1.0, -4.0, -2.5, -3.0,       -3.0,       -9.0,
+                   -1.0, -4.0, -2.5, -kInfinity, -kInfinity, -1.0};
+  const std::vector<std::int32_t> labels = {0, 0, 2, 0};  // the last two as after merging
+  EXPECT_EQ(margins(scores, labels), (std::vector<double>{1.5, 0.0, -1.5, -kInfinity}));
+  scores(3, 2) = -kInfinity;
+  EXPECT_EQ(margins(scores, labels).back(), 0.0);
+  EXPECT_EQ(margins(Matrix(1, 1), {{0}}), std::vector<double>{kInfinity});
+}
+
+TEST(Agreement, TheFirstOfEqualColumnsIsTheBest) {
   Matrix scores(2, 3);
   scores.values = {-1.0, -4.0, -2.5, -3.0, -3.0, -9.0};
-  EXPECT_EQ(margins(scores), (std::vector<double>{1.5, 0.0}));
   EXPECT_EQ(best_columns(scores), (std::vector<std::int32_t>{0, 0}));
 }
 
