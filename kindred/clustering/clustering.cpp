@@ -12,6 +12,25 @@ namespace {
 
 constexpr double kSameLabels = 0.9;  // NMI from which two labellings are called the same
 
+/// The least objective that is near the best.
+double least_good_objective(const Clustering& clustering, double tolerance) {
+  const double best = clustering.objective;
+  // Near means near on the way from where the restarts began: deterministic policies have
+  // objectives close to 0, where a share of the objective itself means nothing.
+  double begin = best - std::abs(best);
+  std::vector<double> first;
+  for (const auto& entry : clustering.trace) {
+    const auto& restart = clustering.restarts.at(static_cast<std::size_t>(entry.restart));
+    if (entry.iteration == restart.objective_since) first.push_back(entry.objective);
+  }
+  if (!first.empty()) {
+    const auto middle = first.begin() + std::ssize(first) / 2;
+    std::ranges::nth_element(first, middle);
+    if (std::isfinite(*middle)) begin = std::min(begin, *middle);
+  }
+  return std::isfinite(begin) ? best - tolerance * (best - begin) : best;
+}
+
 }  // namespace
 
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
@@ -88,17 +107,12 @@ std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> 
 Agreement restart_agreement(const Clustering& clustering, double tolerance) {
   const auto& restarts = clustering.restarts;
   if (restarts.size() < 2) return {.verdict = "single", .good = 1, .same = 1};
-  // Near means near on the way from where the restarts began to the best: deterministic policies
-  // have objectives close to 0, where a share of the objective itself means nothing.
-  double begin = clustering.objective - std::abs(clustering.objective);
-  for (const auto& entry : clustering.trace) begin = std::min(begin, entry.objective);
-  if (!std::isfinite(begin)) begin = clustering.objective;
+  const double least = least_good_objective(clustering, tolerance);
   const auto& best = restarts.at(static_cast<std::size_t>(clustering.best_restart));
 
   std::vector<const RestartSummary*> good, same;
   for (const auto& restart : restarts) {
-    if (restart.objective >= clustering.objective - tolerance * (clustering.objective - begin))
-      good.push_back(&restart);
+    if (restart.objective >= least) good.push_back(&restart);
     if (normalized_mutual_information(restart.labels, best.labels) >= kSameLabels)
       same.push_back(&restart);
   }

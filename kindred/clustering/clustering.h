@@ -81,6 +81,9 @@ struct RestartSummary {
   double objective_before_merge = 0.0;  ///< Equal to `objective` when nothing was merged.
   std::vector<MergeStep> merges;
   std::vector<std::int32_t> labels;  ///< [episodes]
+  /// The first round of the trace that measures this objective; later than 1 where a method changes
+  /// its loss on the way (DEC).
+  std::int64_t objective_since = 1;
 };
 
 struct Clustering {
@@ -130,9 +133,11 @@ struct Agreement {
   double least_nmi = 1.0;  ///< Of any such pair.
 };
 
-/// A restart is good when its objective misses the best by at most `tolerance` of the way from the
-/// lowest objective any restart had to the best. The answer is unique when good restarts give the
-/// same labels, or, where only the best is good, when most restarts give the labels of the best.
+/// A restart is good when its objective misses the best by at most `tolerance` of the way from
+/// where restarts begin to the best. They begin at the median of their first rounds: the lowest
+/// objective of all would let one spike of one trace make everything near. The answer is unique
+/// when good restarts give the same labels, or, where only the best is good, when most restarts
+/// give the labels of the best.
 Agreement restart_agreement(const Clustering& clustering, double tolerance = 0.01);
 
 }  // namespace kindred

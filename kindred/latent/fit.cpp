@@ -48,7 +48,8 @@ void save_state(const State& state, const Recipe& recipe, const std::filesystem:
                         {"converged", f.summary.converged},
                         {"objective", f.summary.objective},
                         {"objective_before_merge", f.summary.objective_before_merge},
-                        {"merges", saved_merges(f.summary.merges)}});
+                        {"merges", saved_merges(f.summary.merges)},
+                        {"objective_since", f.summary.objective_since}});
     const auto prefix = fmt::format("finished/{}/", r);
     file.write<std::int32_t>(prefix + "labels", f.summary.labels);
     write_tensor(file, prefix + "parameters", f.encoder.parameters);
@@ -84,7 +85,8 @@ State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem
                  j.at("objective"),
                  j.at("objective_before_merge"),
                  restored_merges(j.at("merges")),
-                 file.read<std::int32_t>(prefix + "labels").values};
+                 file.read<std::int32_t>(prefix + "labels").values,
+                 j.at("objective_since")};
     f.encoder = {
         workshop.inputs, workshop.architecture, read_tensor(file, prefix + "parameters"), {}, {}};
     if (file.contains(prefix + "weight")) {
@@ -133,7 +135,8 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
                   merged.steps.empty() ? objective : merged.steps.back().objective,
                   objective,
                   merged.steps,
-                  {}};
+                  {},
+                  trainer.objective_since()};
   for (const auto code : code_of)
     done.summary.labels.push_back(merged.cluster_of_code[static_cast<std::size_t>(code)]);
   return done;

@@ -29,7 +29,9 @@ struct RoundEnd {
   std::function<Matrix()> all_latents;  ///< Encodes the whole dataset: a pass over the data.
 };
 
-enum class AfterRound { kGoOn, kParametersReplaced, kFinished };
+/// kLossReplaced: the parameters were replaced and the loss is another one from here on, so that
+/// losses before and after cannot be compared.
+enum class AfterRound { kGoOn, kParametersReplaced, kLossReplaced, kFinished };
 
 class Model {
  public:

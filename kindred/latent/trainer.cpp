@@ -127,7 +127,8 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
             recent.values.begin());
   ++rounds_;
   const auto after = model_->end_round({steps_, recent, [this] { return all_latents(); }});
-  if (after == AfterRound::kParametersReplaced)
+  if (after == AfterRound::kLossReplaced) objective_since_ = rounds_ + 1;
+  if (after == AfterRound::kParametersReplaced || after == AfterRound::kLossReplaced)
     for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
   finished_ = after == AfterRound::kFinished;
   work_.seconds += clock.seconds();
@@ -178,9 +179,10 @@ Encoder Trainer::encoder() const {
 }
 
 void Trainer::save(ArrayFileWriter& file) const {
-  file.write<std::int64_t>("training/counters",
-                           std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps,
-                                                     work_.padding, adam_->steps()});
+  file.write<std::int64_t>(
+      "training/counters",
+      std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps, work_.padding,
+                                adam_->steps(), objective_since_});
   file.write<std::int32_t>("training/labels", labels_);
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {
@@ -194,12 +196,13 @@ void Trainer::save(ArrayFileWriter& file) const {
 void Trainer::load(const ArrayFileReader& file) {
   const c10::NoGradGuard no_grad;
   const auto counters = file.read<std::int64_t>("training/counters").values;
-  if (counters.size() != 6) throw DataFormatError("the saved training state is incomplete");
+  if (counters.size() != 7) throw DataFormatError("the saved training state is incomplete");
   steps_ = counters[0];
   rounds_ = counters[1];
   finished_ = counters[2] != 0;
   work_ = {counters[3], counters[4], 0.0};
   adam_->restore(counters[5]);
+  objective_since_ = counters[6];
   labels_ = file.read<std::int32_t>("training/labels").values;
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {

@@ -56,6 +56,8 @@ class Trainer {
   bool finished() const { return finished_ || steps_ >= workshop_.options.max_steps; }
   std::int64_t steps() const { return steps_; }
   std::int64_t rounds() const { return rounds_; }
+  /// The first round with the loss the model has now.
+  std::int64_t objective_since() const { return objective_since_; }
 
   /// Label of each trajectory when it was last seen; 0 as long as there are no centres.
   const std::vector<std::int32_t>& labels() const { return labels_; }
@@ -86,6 +88,7 @@ class Trainer {
   std::unique_ptr<Adam> adam_;
   std::int64_t steps_ = 0;
   std::int64_t rounds_ = 0;
+  std::int64_t objective_since_ = 1;
   bool finished_ = false;
   std::vector<std::int32_t> labels_;
   std::int64_t changed_ = 0;

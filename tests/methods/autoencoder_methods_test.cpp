@@ -63,6 +63,16 @@ TEST(Dec, StopsWhenLabelsHaveSettled) {
   EXPECT_GE(result.iterations, 5);
 }
 
+TEST(Dec, SaysFromWhichRoundItsObjectiveCounts) {
+  const auto data = linear_control({});
+  auto options = quick<dec::Options>(2, 200);
+  options.pretrain = 0.5;
+  EXPECT_EQ(dec::fit(data, options, {}).restarts.at(0).objective_since,
+            3);  // after two of 50 steps
+  options.variant = dec::Variant::kJoint;
+  EXPECT_EQ(dec::fit(data, options, {}).restarts.at(0).objective_since, 1);
+}
+
 TEST(VaeKmeans, TellsTwoControllersApart) {
   const auto data = linear_control({});
   EXPECT_GT(nmi(vae_kmeans::fit(data, quick<vae_kmeans::Options>(2), {}), data), 0.95);

@@ -43,7 +43,7 @@ class Dec final : public latent::Model {
           options_.pretrain * static_cast<double>(options_.max_steps))
         return latent::AfterRound::kGoOn;
       start_clustering(round.all_latents(), round.steps);
-      return latent::AfterRound::kParametersReplaced;
+      return latent::AfterRound::kLossReplaced;
     }
     if (round.steps - refreshed_ < options_.refresh_steps) return latent::AfterRound::kGoOn;
     return refresh(round.all_latents(), round.steps) ? latent::AfterRound::kFinished
