@@ -171,6 +171,44 @@ TEST(PgKmeans, MergingReportsTheObjectiveBeforeAndAfter) {
   EXPECT_DOUBLE_EQ(best.objective, best.merges.back().objective);
 }
 
+/// Where nothing was merged there is nothing to refine, and no objective before merging.
+TEST(PgKmeans, RefinesOnlyWhatWasMerged) {
+  const auto data = linear_control({.episodes = 40, .policies = 2});
+  Options options;
+  options.k = 2;
+  options.restarts = 2;
+  options.hidden = 16;
+  const auto refined = fit(data, options);
+  for (const auto& restart : refined.restarts) {
+    EXPECT_TRUE(restart.merges.empty());
+    EXPECT_EQ(restart.objective_before_merge, restart.objective);
+  }
+  options.refine = false;
+  const auto plain = fit(data, options);
+  EXPECT_EQ(refined.iterations, plain.iterations);
+  EXPECT_EQ(refined.scores.values, plain.scores.values);
+}
+
+TEST(PgKmeans, SaysHowManyRoundsThereCanBe) {
+  const auto data = gridworld("takeball", 20);
+  const auto most_rounds = [&](std::int64_t merge_to, bool refine) {
+    Options options;
+    options.k = 4;
+    options.merge_to = merge_to;
+    options.refine = refine;
+    options.max_rounds = 7;
+    options.policy = PolicyKind::kTabular;
+    std::int64_t most = 0;
+    RunContext run;
+    run.progress = [&](const Progress& progress) { most = progress.max_iterations; };
+    fit(data, options, run);
+    return most;
+  };
+  EXPECT_EQ(most_rounds(0, true), 7);
+  EXPECT_EQ(most_rounds(2, false), 7);
+  EXPECT_EQ(most_rounds(2, true), 14);
+}
+
 TEST(PgKmeans, FinalLabelsAreTheLikeliestPolicies) {
   const auto data = gridworld("diagonal", 200);
   Options options;

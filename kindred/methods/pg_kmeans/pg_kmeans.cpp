@@ -115,18 +115,21 @@ bool handle_empty_clusters(Restart& restart, std::int64_t index, const Matrix& s
 }
 
 /// Ends the fitting of a restart: empty clusters go, then clusters are merged down to k*.
-void merge(Restart& restart, const Matrix& scores, const Options& options) {
-  restart.objective_before_merge = restart.objective;
+/// Returns whether any were merged.
+bool merge(Restart& restart, const Matrix& scores, const Options& options) {
   const auto sizes = restart.sizes();
   for (std::size_t c = 0; c < sizes.size(); ++c)
     if (sizes[c] == 0) restart.alive[c] = 0;
   restart.merges =
       merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels, restart.alive);
-  if (!restart.merges.empty()) restart.objective = restart.merges.back().objective;
+  if (restart.merges.empty()) return false;
+  restart.objective_before_merge = restart.objective;
+  restart.objective = restart.merges.back().objective;
+  return true;
 }
 
 /// Moves a restart on once its labels have settled or its rounds are used up: from fitting over
-/// merging to refining, and to its end.
+/// merging to refining what was merged, and to its end.
 void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
                    const Options& options, std::int64_t round, Learner& learner) {
   const auto allowed = static_cast<std::int64_t>(options.change_tolerance *
@@ -134,9 +137,8 @@ void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
   restart.converged = restart.changed <= allowed;
   if (!restart.converged && restart.phase_rounds < options.max_rounds) return;
 
-  const bool fitted = restart.phase == Phase::kFitting;
-  if (fitted) merge(restart, scores, options);
-  if (!fitted || !options.refine) {
+  const bool merged = restart.phase == Phase::kFitting && merge(restart, scores, options);
+  if (!merged || !options.refine) {
     restart.phase = Phase::kDone;
     return;
   }
@@ -169,11 +171,17 @@ void assign_all(State& state, const Trajectories& data, const Options& options, 
   }
 }
 
+/// Rounds a restart can take, refining included.
+std::int64_t most_rounds(const Options& options) {
+  const bool refines = options.refine && options.merge_to < options.k;
+  return refines ? 2 * options.max_rounds : options.max_rounds;
+}
+
 void report(const State& state, const Options& options, const RunContext& run, double seconds) {
   const auto& best = state.restarts[static_cast<std::size_t>(state.best())];
   Progress progress{.stage = "round",
                     .iteration = state.round,
-                    .max_iterations = options.max_rounds,
+                    .max_iterations = most_rounds(options),
                     .fraction = 1.0,
                     .objective = best.objective,
                     .changed = best.changed,
@@ -195,8 +203,9 @@ Clustering conclude(const State& state, const Options& options, const Learner& l
   for (std::size_t r = 0; r < state.restarts.size(); ++r) {
     const auto& restart = state.restarts[r];
     restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
-                        restart.objective, restart.objective_before_merge, restart.merges,
-                        consecutive_labels(restart.labels)});
+                        restart.objective,
+                        restart.merges.empty() ? restart.objective : restart.objective_before_merge,
+                        restart.merges, consecutive_labels(restart.labels)});
   }
   adopt_best(std::move(restarts), result);
 
