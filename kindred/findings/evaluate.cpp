@@ -79,7 +79,7 @@ struct NetworkShape {
 };
 
 /// Policies about to act, each with the episodes it stands for.
-struct Contenders {
+struct EvaluatedPolicies {
   std::vector<std::string> names;
   EpisodeGroups groups;
   std::vector<CloningSummary> training;
@@ -93,26 +93,27 @@ class Cloner {
          const RunContext& context)
       : data_(data), shape_(centres, data), seed_(options.seed), context_(context) {}
 
-  /// Trains `start` on the contenders' groups for at most `rounds`.
+  /// Trains `start` on the policies' groups for at most `rounds`.
   void train(PolicyStack start, std::int64_t rounds, const std::string& stage,
-             Contenders& contenders) const {
+             EvaluatedPolicies& evaluated) const {
     CloningOptions options;
     options.max_rounds = rounds;
     options.seed = seed_;
     options.stage = stage;
-    contenders.training =
-        clone_policies(data_, shape_.inputs, contenders.groups, options, start, context_);
-    contenders.policies =
+    evaluated.training =
+        clone_policies(data_, shape_.inputs, evaluated.groups, options, start, context_);
+    evaluated.policies =
         std::make_shared<NetworkCentres>(shape_.inputs, std::move(start), kNoFloor);
   }
 
   /// The same from new policies; the stage names their random streams too.
-  void train_new(std::int64_t rounds, const std::string& stage, Contenders& contenders) const {
-    PolicyStack start(shape_.architecture, static_cast<std::int64_t>(contenders.groups.size()));
+  void train_new(std::int64_t rounds, const std::string& stage,
+                 EvaluatedPolicies& evaluated) const {
+    PolicyStack start(shape_.architecture, static_cast<std::int64_t>(evaluated.groups.size()));
     for (std::int64_t i = 0; i < start.size(); ++i)
       start.initialise(
           i, Random(static_cast<std::uint64_t>(seed_), stage, static_cast<std::uint64_t>(i)));
-    train(std::move(start), rounds, stage, contenders);
+    train(std::move(start), rounds, stage, evaluated);
   }
 
  private:
@@ -123,9 +124,9 @@ class Cloner {
 };
 
 /// The policy of each cluster; `origin` says where they come from.
-Contenders cluster_policies(const LoadedRun& run, const Cloner& cloner,
-                            const EvaluateOptions& options, std::string& origin) {
-  Contenders result;
+EvaluatedPolicies cluster_policies(const LoadedRun& run, const Cloner& cloner,
+                                   const EvaluateOptions& options, std::string& origin) {
+  EvaluatedPolicies result;
   result.groups = episodes_by_cluster(run);
   for (std::size_t c = 0; c < result.groups.size(); ++c)
     result.names.push_back(fmt::format("cluster {}", c));
@@ -147,9 +148,9 @@ Contenders cluster_policies(const LoadedRun& run, const Cloner& cloner,
   return result;
 }
 
-Contenders reference_policies(const Trajectories& data, std::span<const double> returns,
-                              const Cloner& cloner, const EvaluateOptions& options) {
-  Contenders result;
+EvaluatedPolicies reference_policies(const Trajectories& data, std::span<const double> returns,
+                                     const Cloner& cloner, const EvaluateOptions& options) {
+  EvaluatedPolicies result;
   result.names = {"all episodes"};
   result.groups = {numbers_below(data.episodes())};
   if (options.best > 0.0) {
@@ -161,15 +162,15 @@ Contenders reference_policies(const Trajectories& data, std::span<const double> 
 }
 
 /// What a policy was made from.
-PolicyResult describe_contender(const Contenders& contenders, std::size_t i,
-                                std::span<const double> returns) {
+PolicyResult describe_policy(const EvaluatedPolicies& evaluated, std::size_t i,
+                             std::span<const double> returns) {
   PolicyResult result;
-  result.name = contenders.names[i];
-  result.source_episodes = static_cast<std::int64_t>(contenders.groups[i].size());
-  result.training = contenders.training[i];
+  result.name = evaluated.names[i];
+  result.source_episodes = static_cast<std::int64_t>(evaluated.groups[i].size());
+  result.training = evaluated.training[i];
   if (returns.empty()) return result;
   double sum = 0.0;
-  for (const auto episode : contenders.groups[i]) sum += returns[static_cast<std::size_t>(episode)];
+  for (const auto episode : evaluated.groups[i]) sum += returns[static_cast<std::size_t>(episode)];
   result.source_return = sum / static_cast<double>(result.source_episodes);
   return result;
 }
@@ -190,9 +191,9 @@ void add_rollout(const Trajectories& acted, const EnvironmentSpec& spec, PolicyR
 }
 
 /// Lets every policy act, all in the same episodes.
-std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const double> returns,
-                                   const Environment& environment, const EvaluateOptions& options,
-                                   const RunContext& context) {
+std::vector<PolicyResult> roll_out(const EvaluatedPolicies& evaluated,
+                                   std::span<const double> returns, const Environment& environment,
+                                   const EvaluateOptions& options, const RunContext& context) {
   Progress progress;
   progress.stage = "rolling out";
   context.report(progress);
@@ -203,13 +204,13 @@ std::vector<PolicyResult> roll_out(const Contenders& contenders, std::span<const
       Random(static_cast<std::uint64_t>(options.seed), "evaluate")() >> 1);
   generate.threads = 1;
   const auto& spec = environment.spec();
-  std::vector<PolicyResult> results(contenders.groups.size());
+  std::vector<PolicyResult> results(evaluated.groups.size());
   const auto n = static_cast<std::int64_t>(results.size());
   parallel_chunks(n, 1, context.threads, [&](std::int64_t index, std::int64_t) {
     const auto i = static_cast<std::size_t>(index);
-    results[i] = describe_contender(contenders, i, returns);
+    results[i] = describe_policy(evaluated, i, returns);
     const auto policy =
-        std::make_shared<CentrePolicy>(results[i].name, contenders.policies, index, spec,
+        std::make_shared<CentrePolicy>(results[i].name, evaluated.policies, index, spec,
                                        options.deterministic ? Acting::kMost : Acting::kSample);
     add_rollout(rollout(environment, {policy}, generate), spec, results[i]);
   });

@@ -38,9 +38,9 @@ std::vector<std::int64_t> sizes_of(const std::vector<std::int32_t>& labels, std:
   return sizes;
 }
 
-void save_state(const State& state, const Recipe& recipe, const std::filesystem::path& path) {
+void save_state(const State& state, const Method& method, const std::filesystem::path& path) {
   ArrayFileWriter file(path);
-  save_options(recipe.all_options, file);
+  save_options(method.all_options, file);
   nlohmann::json restarts = nlohmann::json::array();
   for (std::size_t r = 0; r < state.finished.size(); ++r) {
     const auto& f = state.finished[r];
@@ -68,9 +68,9 @@ void save_state(const State& state, const Recipe& recipe, const std::filesystem:
   file.close();
 }
 
-State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem::path& path) {
+State load_state(TrainingSetup& setup, const Method& method, const std::filesystem::path& path) {
   const ArrayFileReader file(path);
-  require_saved_options(recipe.all_options, file, path);
+  require_saved_options(method.all_options, file, path);
   const auto stored = nlohmann::json::parse(file.read_text("state"));
   State state;
   state.trace = restored_trace(stored.at("trace"));
@@ -88,7 +88,7 @@ State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem
                  file.read<std::int32_t>(prefix + "labels").values,
                  j.at("objective_since")};
     f.encoder = {
-        workshop.inputs, workshop.architecture, read_tensor(file, prefix + "parameters"), {}, {}};
+        setup.inputs, setup.architecture, read_tensor(file, prefix + "parameters"), {}, {}};
     if (file.contains(prefix + "weight")) {
       f.encoder.weight = read_tensor(file, prefix + "weight");
       f.encoder.bias = read_tensor(file, prefix + "bias");
@@ -100,18 +100,18 @@ State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem
     state.finished.push_back(std::move(f));
   }
   state.trainer =
-      std::make_unique<Trainer>(workshop, recipe, static_cast<std::int64_t>(state.finished.size()));
+      std::make_unique<Trainer>(setup, method, static_cast<std::int64_t>(state.finished.size()));
   state.trainer->load(file);
-  require_saved_episodes(state.trainer->labels(), workshop.data, path);
+  require_saved_episodes(state.trainer->labels(), setup.data, path);
   return state;
 }
 
 /// Ends a restart: encodes everything, takes the model's centres, drops empty ones and merges.
-Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& recipe,
+Finished conclude(Trainer& trainer, const TrainingSetup& setup, const Method& method,
                   std::int64_t restart) {
   Finished done;
   done.encoder = trainer.encoder();
-  done.latents = done.encoder.encode(workshop.data, workshop.run.threads);
+  done.latents = done.encoder.encode(setup.data, setup.run.threads);
   const auto& latents = done.latents;
   trainer.model().conclude(latents);
   const double objective = -trainer.evaluate();
@@ -119,8 +119,8 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
   std::vector<std::int32_t> own(static_cast<std::size_t>(centres.rows));
   for (std::size_t c = 0; c < own.size(); ++c) own[c] = static_cast<std::int32_t>(c);
   const auto code_of = best_columns(LatentCentres({}, centres, own).score_latents(latents));
-  const auto merged = merge_codes(latents, code_of, centres.rows, recipe.options.merge_to,
-                                  objective, recipe.distance_weight);
+  const auto merged = merge_codes(latents, code_of, centres.rows, method.options.merge_to,
+                                  objective, method.distance_weight);
   done.codes = Matrix(0, centres.columns);
   for (std::size_t c = 0; c < own.size(); ++c) {
     if (merged.cluster_of_code[c] < 0) continue;
@@ -143,25 +143,25 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
 }
 
 /// One round of the current restart, with its trace and its report.
-void train_round(State& state, const Recipe& recipe, const RunContext& run,
+void train_round(State& state, const Method& method, const RunContext& run,
                  const Stopwatch& clock) {
   auto& trainer = *state.trainer;
   const auto restart = static_cast<std::int64_t>(state.finished.size());
   const double loss = trainer.train_round([&](double fraction) {
     run.report({.stage = "training", .fraction = fraction, .sizes = {}});
   });
-  const auto sizes = sizes_of(trainer.labels(), recipe.options.k);
+  const auto sizes = sizes_of(trainer.labels(), method.options.k);
   state.trace.push_back(
       {restart, trainer.rounds(), -loss, trainer.changed(), sizes, clock.seconds()});
   const auto per_restart =
-      (recipe.options.max_steps * trainer.rounds() + trainer.steps() - 1) / trainer.steps();
+      (method.options.max_steps * trainer.rounds() + trainer.steps() - 1) / trainer.steps();
   Progress progress{.stage = "round",
                     .iteration = restart * per_restart + trainer.rounds(),
-                    .max_iterations = recipe.options.restarts * per_restart,
+                    .max_iterations = method.options.restarts * per_restart,
                     .fraction = 1.0,
                     .objective = -loss,
                     .changed = trainer.changed(),
-                    .running = recipe.options.restarts - restart,
+                    .running = method.options.restarts - restart,
                     .sizes = sizes,
                     .seconds = clock.seconds()};
   std::erase(progress.sizes, 0);
@@ -169,28 +169,27 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
 }
 
 /// Concludes the restart that has been trained and sets up the next one, if any.
-void finish_restart(State& state, Workshop& workshop, const Recipe& recipe) {
+void finish_restart(State& state, TrainingSetup& setup, const Method& method) {
   const auto restart = static_cast<std::int64_t>(state.finished.size());
-  state.finished.push_back(conclude(*state.trainer, workshop, recipe, restart));
+  state.finished.push_back(conclude(*state.trainer, setup, method, restart));
   state.work += state.trainer->work();
-  if (restart + 1 == recipe.options.restarts) return;
-  state.trainer = std::make_unique<Trainer>(workshop, recipe, restart + 1);
+  if (restart + 1 == method.options.restarts) return;
+  state.trainer = std::make_unique<Trainer>(setup, method, restart + 1);
   state.trainer->begin();
 }
 
-Clustering assemble(State& state, const Workshop& workshop, const Recipe& recipe) {
+Clustering assemble(State& state, const TrainingSetup& setup, const Method& method) {
   Clustering result;
-  result.method = recipe.method;
+  result.method = method.name;
   result.score_meaning = "negative squared distance";
-  result.options = recipe.all_options;
+  result.options = method.all_options;
   result.trace = std::move(state.trace);
   std::vector<RestartSummary> restarts;
   for (const auto& f : state.finished) restarts.push_back(f.summary);
   adopt_best(std::move(restarts), result);
   auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
   result.latents = std::move(best.latents);
-  if (result.latents.rows == 0)
-    result.latents = best.encoder.encode(workshop.data, workshop.run.threads);
+  if (result.latents.rows == 0) result.latents = best.encoder.encode(setup.data, setup.run.threads);
   auto centres = std::make_shared<LatentCentres>(best.encoder, best.codes, best.cluster_of_code);
   result.scores = centres->score_latents(result.latents);
   result.centres = std::move(centres);
@@ -211,30 +210,30 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
   return to_tensor(values, like);
 }
 
-Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext& run) {
+Clustering fit(const Trajectories& data, const Method& method, const RunContext& run) {
   const Stopwatch clock;
-  Workshop workshop(data, recipe.options, run);
+  TrainingSetup setup(data, method.options, run);
   State state;
   if (run.resume && std::filesystem::exists(run.checkpoint)) {
-    state = load_state(workshop, recipe, run.checkpoint);
+    state = load_state(setup, method, run.checkpoint);
   } else {
-    state.trainer = std::make_unique<Trainer>(workshop, recipe, 0);
+    state.trainer = std::make_unique<Trainer>(setup, method, 0);
     state.trainer->begin();
     run.report({.stage = "estimate",
                 .sizes = {},
                 .seconds = state.trainer->estimate_seconds() *
-                           static_cast<double>(recipe.options.restarts)});
+                           static_cast<double>(method.options.restarts)});
   }
 
-  const auto restarts = recipe.options.restarts;
+  const auto restarts = method.options.restarts;
   bool stopped = false;
   Stopwatch since_saved;
   while (static_cast<std::int64_t>(state.finished.size()) < restarts && !stopped) {
-    if (!state.trainer->finished()) train_round(state, recipe, run, clock);
-    if (state.trainer->finished()) finish_restart(state, workshop, recipe);
+    if (!state.trainer->finished()) train_round(state, method, run, clock);
+    if (state.trainer->finished()) finish_restart(state, setup, method);
     stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
     if (!run.checkpoint.empty() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
-      save_state(state, recipe, run.checkpoint);
+      save_state(state, method, run.checkpoint);
       since_saved = {};
     }
   }
@@ -243,7 +242,7 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
   if (stopped) {
     result.stopped = true;
   } else {
-    result = assemble(state, workshop, recipe);
+    result = assemble(state, setup, method);
   }
   result.seconds = clock.seconds();
   result.timings = {{"rounds", state.trainer->rounds()},

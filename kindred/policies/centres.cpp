@@ -27,7 +27,7 @@ Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) co
   require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
   const bool counted =
       data.observations.is_interned() && shape.discrete && data.actions.count() == shape.actions;
-  if (!counted) return log_likelihoods(data, inputs_, policies_, floor_, run.threads, over_);
+  if (!counted) return score_trajectories(data, inputs_, policies_, floor_, run.threads, over_);
   const StepCodes codes(data, run.threads);
   return codes.sum_over_steps(
       table_log_probs(data.observations, inputs_, policies_, floor_, run.threads), count(), over_);

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "kindred/core/error.h"
-#include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/methods/pg_kmeans/episode_regression.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "tests/clustering/synthetic.h"
@@ -72,7 +72,7 @@ TEST(PgKmeans, RecoversTheDiagonalExperts) {
 
 TEST(PgKmeans, RecoversContinuousControllers) {
   const auto data = linear_control({.episodes = 90, .policies = 3});
-  for (const auto init : {Initialisation::kRandom, Initialisation::kFingerprint}) {
+  for (const auto init : {Initialisation::kRandom, Initialisation::kEpisodeRegression}) {
     Options options;
     options.k = 4;
     options.merge_to = 3;
@@ -256,11 +256,12 @@ TEST(PgKmeans, EmptyClustersAreGivenUpOrReseeded) {
   }
 }
 
-TEST(PgKmeans, FingerprintsSeparateLinearPolicies) {
+TEST(PgKmeans, EpisodeRegressionsSeparateLinearPolicies) {
   const auto data = linear_control({.episodes = 60, .policies = 4});
   Random random(1);
-  EXPECT_GE(normalized_mutual_information(fingerprint_labels(data, 4, random), data.labels.span()),
-            0.99);
+  EXPECT_GE(
+      normalized_mutual_information(episode_regression_labels(data, 4, random), data.labels.span()),
+      0.99);
 }
 
 TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {

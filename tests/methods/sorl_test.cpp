@@ -36,7 +36,7 @@ Options quick(std::int64_t k) {
 }
 
 double score(const std::vector<double>& probabilities, OverSteps over) {
-  double result = score_of_nothing(over);
+  double result = score_of_no_steps(over);
   for (const double p : probabilities) result = with_step(result, std::log(p), over);
   return result;
 }

@@ -67,7 +67,7 @@ Options resolve(Options options, const Trajectories& data) {
         data.actions.is_discrete() ? "discrete actions" : "continuous actions",
         data.observations.is_interned() ? "repeating observations"
                                         : "observations that do not repeat");
-  if (options.init == Initialisation::kFingerprint && data.actions.is_discrete())
+  if (options.init == Initialisation::kEpisodeRegression && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
   options.standardize = resolve_standardize(options.standardize, data.observations);
   return options;

@@ -46,7 +46,7 @@ Matrix scores_of(const Matrix& scores, std::span<const std::int64_t> slots, std:
 }
 
 /// M-step: each policy is cloned from its own trajectories.
-void clone_policies(const State& state, const Options& options, Learner& learner) {
+void fit_policies(const State& state, const Options& options, PolicyLearner& learner) {
   const auto slots = living_slots(state, options.k, true);
   learner.fit(
       slots,
@@ -94,7 +94,7 @@ void reseed(Restart& restart, std::int64_t cluster, const Matrix& scores,
 /// Returns whether any cluster was reseeded.
 bool handle_empty_clusters(Restart& restart, std::int64_t index, const Matrix& scores,
                            const Trajectories& data, const Options& options, std::int64_t round,
-                           Learner& learner) {
+                           PolicyLearner& learner) {
   bool reseeded = false;
   const auto sizes = restart.sizes();
   for (std::size_t c = 0; c < sizes.size(); ++c) {
@@ -131,7 +131,7 @@ bool merge(Restart& restart, const Matrix& scores, const Options& options) {
 /// Moves a restart on once its labels have settled or its rounds are used up: from fitting over
 /// merging to refining what was merged, and to its end.
 void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
-                   const Options& options, std::int64_t round, Learner& learner) {
+                   const Options& options, std::int64_t round, PolicyLearner& learner) {
   const auto allowed = static_cast<std::int64_t>(options.change_tolerance *
                                                  static_cast<double>(restart.labels.size()));
   restart.converged = restart.changed <= allowed;
@@ -152,8 +152,8 @@ void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
 }
 
 /// E-step: scores every trajectory under every living policy, then lets each restart move on.
-void assign_all(State& state, const Trajectories& data, const Options& options, Learner& learner,
-                double seconds) {
+void assign_all(State& state, const Trajectories& data, const Options& options,
+                PolicyLearner& learner, double seconds) {
   const auto slots = living_slots(state, options.k, false);
   const Matrix all_scores = learner.score(slots);
   for (std::size_t r = 0; r < state.restarts.size(); ++r) {
@@ -193,7 +193,7 @@ void report(const State& state, const Options& options, const RunContext& run, d
   run.report(progress);
 }
 
-Clustering conclude(const State& state, const Options& options, const Learner& learner) {
+Clustering conclude(const State& state, const Options& options, const PolicyLearner& learner) {
   Clustering result;
   result.method = "pg-kmeans";
   result.score_meaning = "log-likelihood";
@@ -234,7 +234,7 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
   bool stopped = false;
   while (state.running() && !stopped) {
     ++state.round;
-    timed(timings.m_step, [&] { clone_policies(state, options, *learner); });
+    timed(timings.m_step, [&] { fit_policies(state, options, *learner); });
     timed(timings.e_step, [&] { assign_all(state, data, options, *learner, clock.seconds()); });
     if (!run.checkpoint.empty())
       timed(timings.checkpoint, [&] { save_state(state, *learner, options, run.checkpoint); });

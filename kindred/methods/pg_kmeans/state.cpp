@@ -7,7 +7,7 @@
 
 #include "kindred/clustering/saved_state.h"
 #include "kindred/core/random.h"
-#include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/methods/pg_kmeans/episode_regression.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -61,8 +61,8 @@ State start(const Trajectories& data, const Options& options, int threads) {
   for (std::int64_t r = 0; r < options.restarts; ++r) {
     Restart restart;
     Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
-    if (options.init == Initialisation::kFingerprint) {
-      restart.labels = fingerprint_labels(data, options.k, random, threads);
+    if (options.init == Initialisation::kEpisodeRegression) {
+      restart.labels = episode_regression_labels(data, options.k, random, threads);
     } else {
       restart.labels.resize(static_cast<std::size_t>(data.episodes()));
       for (std::size_t i = 0; i < restart.labels.size(); ++i)
@@ -77,7 +77,7 @@ State start(const Trajectories& data, const Options& options, int threads) {
   return state;
 }
 
-void save_state(const State& state, const Learner& learner, const Options& options,
+void save_state(const State& state, const PolicyLearner& learner, const Options& options,
                 const std::filesystem::path& path) {
   ArrayFileWriter file(path);
   json summary = {
@@ -95,7 +95,7 @@ void save_state(const State& state, const Learner& learner, const Options& optio
   file.close();
 }
 
-State load_state(Learner& learner, const Options& options, const Trajectories& data,
+State load_state(PolicyLearner& learner, const Options& options, const Trajectories& data,
                  const std::filesystem::path& path) {
   const ArrayFileReader file(path);
   require_saved_options(kindred::to_json(Options(options).describe()), file, path);

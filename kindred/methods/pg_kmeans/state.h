@@ -42,15 +42,15 @@ struct State {
   std::int64_t best() const;
 };
 
-/// Random equal partitions (or fingerprints), one per restart.
+/// Random equal partitions (or k-means on episode regressions), one per restart.
 State start(const Trajectories& data, const Options& options, int threads);
 
 /// Saves the state with the learner's policies, atomically.
-void save_state(const State& state, const Learner& learner, const Options& options,
+void save_state(const State& state, const PolicyLearner& learner, const Options& options,
                 const std::filesystem::path& path);
 
 /// Restores what save_state wrote. Throws InvalidArgument when it belongs to other options or data.
-State load_state(Learner& learner, const Options& options, const Trajectories& data,
+State load_state(PolicyLearner& learner, const Options& options, const Trajectories& data,
                  const std::filesystem::path& path);
 
 }  // namespace kindred::pg_kmeans

@@ -10,7 +10,7 @@
 namespace kindred::pg_kmeans {
 namespace {
 
-class TabularLearner final : public Learner {
+class TabularLearner final : public PolicyLearner {
  public:
   TabularLearner(const Trajectories& data, const Options& options, const RunContext& run)
       : data_(data), options_(options), codes_(data, run.threads) {
@@ -82,8 +82,8 @@ class TabularLearner final : public Learner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_tabular_learner(const Trajectories& data, const Options& options,
-                                              const RunContext& run) {
+std::unique_ptr<PolicyLearner> make_tabular_learner(const Trajectories& data,
+                                                    const Options& options, const RunContext& run) {
   return std::make_unique<TabularLearner>(data, options, run);
 }
 

@@ -72,7 +72,7 @@ void Mixture::train(std::span<const std::int64_t> restarts, std::int64_t round) 
 
 void Mixture::train_on(const Minibatch& batch, std::span<const std::int64_t> slots) {
   const auto n = static_cast<std::int64_t>(slots.size());
-  Matrix scores(batch.trajectories, n, score_of_nothing(options_.over_steps()));
+  Matrix scores(batch.trajectories, n, score_of_no_steps(options_.over_steps()));
   parallel_chunks(n, 1, run_.threads, [&](std::int64_t column, std::int64_t) {
     score_batch(batch, slots[static_cast<std::size_t>(column)], scores, column);
   });
