@@ -67,10 +67,6 @@ std::string ArrayFileReader::read_text(const std::string& name) const {
   return strings.front();
 }
 
-std::vector<std::string> ArrayFileReader::list(const std::string& name) const {
-  return file_->children(name);
-}
-
 #define KINDRED_INSTANTIATE(T)                                                 \
   template void ArrayFileWriter::write(const std::string&, std::span<const T>, \
                                        std::vector<std::int64_t>);             \

@@ -55,8 +55,6 @@ class ArrayFileReader {
   template <class T>
   Array<T> read(const std::string& name) const;
   std::string read_text(const std::string& name) const;
-  /// Names directly inside group `name` ("" is the root), sorted.
-  std::vector<std::string> list(const std::string& name = "") const;
 
  private:
   struct File;
