@@ -49,6 +49,11 @@ void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, boo
                           describe(data.observations.dim(), data.actions.is_discrete(), width));
 }
 
+void require_cpu(const RunContext& run, const std::string& what) {
+  if (run.device != "cpu")
+    throw InvalidArgument("{} runs on the CPU only; leave out --device {}", what, run.device);
+}
+
 std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data) {
   if (data.episodes() == 0) throw InvalidArgument("there are no trajectories to cluster");
   if (k > data.episodes())

@@ -55,6 +55,9 @@ class Centres {
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
                              std::int64_t actions);
 
+/// Throws InvalidArgument when the run asks for a GPU, which `what` cannot use.
+void require_cpu(const RunContext& run, const std::string& what);
+
 /// One outer iteration of one restart.
 struct TraceEntry {
   std::int64_t restart = 0;

@@ -141,6 +141,12 @@ TEST_P(MethodConformance, CentresRejectOtherData) {
   EXPECT_THROW(result.centres->score(linear_control({.obs_dim = 4}), {}), DataFormatError);
 }
 
+TEST(Methods, ReturnKmeansRefusesAGpu) {
+  RunContext run;
+  run.device = "cuda";
+  EXPECT_THROW(quick("return-kmeans", 2)->fit(linear_control({}), run), InvalidArgument);
+}
+
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
   for (const auto& method : methods()) names.push_back(method.name);

@@ -264,6 +264,20 @@ TEST(PgKmeans, EpisodeRegressionsSeparateLinearPolicies) {
       0.99);
 }
 
+TEST(PgKmeans, TablesRefuseAGpu) {
+  Options options;
+  options.k = 2;
+  options.policy = PolicyKind::kTabular;
+  RunContext run;
+  run.device = "cuda";
+  try {
+    fit(gridworld("diagonal", 4), options, run);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "policy 'tabular' runs on the CPU only; leave out --device cuda");
+  }
+}
+
 TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {
   const auto data = linear_control({.episodes = 5});
   const auto message = [&](auto change) -> std::string {

@@ -130,7 +130,10 @@ std::unique_ptr<PolicyLearner> make_network_learner(const Trajectories& data,
 
 std::unique_ptr<PolicyLearner> make_learner(const Trajectories& data, const Options& options,
                                             const RunContext& run) {
-  if (options.policy == PolicyKind::kTabular) return make_tabular_learner(data, options, run);
+  if (options.policy == PolicyKind::kTabular) {
+    require_cpu(run, "policy 'tabular'");
+    return make_tabular_learner(data, options, run);
+  }
   return run.device == "cpu" ? make_network_learner(data, options, run)
                              : make_stack_learner(data, options, run);
 }
