@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -37,6 +38,15 @@ at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name) {
   const auto array = file.read<float>(name);
   auto tensor = at::empty(array.shape);
   std::memcpy(tensor.data_ptr<float>(), array.values.data(), array.values.size() * sizeof(float));
+  return tensor;
+}
+
+at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name,
+                       const std::vector<std::int64_t>& shape) {
+  auto tensor = read_tensor(file, name);
+  if (tensor.sizes() != c10::IntArrayRef(shape))
+    throw DataFormatError("array '{}' has shape [{}], expected [{}]", name,
+                          fmt::join(tensor.sizes(), ", "), fmt::join(shape, ", "));
   return tensor;
 }
 

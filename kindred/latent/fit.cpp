@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kindred/clustering/saved_state.h"
+#include "kindred/clustering/checkpoint.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/latent/merge_codes.h"
@@ -38,71 +38,86 @@ std::vector<std::int64_t> sizes_of(const std::vector<std::int32_t>& labels, std:
   return sizes;
 }
 
-void save_state(const State& state, const Method& method, const std::filesystem::path& path) {
-  ArrayFileWriter file(path);
-  save_options(method.all_options, file);
-  nlohmann::json restarts = nlohmann::json::array();
-  for (std::size_t r = 0; r < state.finished.size(); ++r) {
-    const auto& f = state.finished[r];
-    restarts.push_back({{"iterations", f.summary.iterations},
-                        {"converged", f.summary.converged},
-                        {"objective", f.summary.objective},
-                        {"objective_before_merge", f.summary.objective_before_merge},
-                        {"merges", saved_merges(f.summary.merges)},
-                        {"objective_since", f.summary.objective_since}});
-    const auto prefix = fmt::format("finished/{}/", r);
-    file.write<std::int32_t>(prefix + "labels", f.summary.labels);
-    write_tensor(file, prefix + "parameters", f.encoder.parameters);
-    if (f.encoder.weight.defined()) {
-      write_tensor(file, prefix + "weight", f.encoder.weight);
-      write_tensor(file, prefix + "bias", f.encoder.bias);
-    }
-    file.write<double>(prefix + "codes", f.codes.values, {f.codes.rows, f.codes.columns});
-    file.write<std::int32_t>(prefix + "cluster_of_code", f.cluster_of_code);
+nlohmann::json save_finished(const Finished& f, const std::string& prefix, ArrayFileWriter& file) {
+  file.write<std::int32_t>(prefix + "labels", f.summary.labels);
+  write_tensor(file, prefix + "parameters", f.encoder.parameters);
+  if (f.encoder.weight.defined()) {
+    write_tensor(file, prefix + "weight", f.encoder.weight);
+    write_tensor(file, prefix + "bias", f.encoder.bias);
   }
-  file.write_text("state", nlohmann::json{{"restarts", restarts},
-                                          {"trace", saved_trace(state.trace)},
-                                          {"work", {state.work.steps, state.work.padding}}}
-                               .dump());
-  state.trainer->save(file);
-  file.close();
+  file.write<double>(prefix + "codes", f.codes.values, {f.codes.rows, f.codes.columns});
+  file.write<std::int32_t>(prefix + "cluster_of_code", f.cluster_of_code);
+  return {{"iterations", f.summary.iterations},
+          {"converged", f.summary.converged},
+          {"objective", f.summary.objective},
+          {"objective_before_merge", f.summary.objective_before_merge},
+          {"merges", saved_merges(f.summary.merges)},
+          {"objective_since", f.summary.objective_since}};
 }
 
-State load_state(TrainingSetup& setup, const Method& method, const std::filesystem::path& path) {
-  const ArrayFileReader file(path);
-  require_saved_options(method.all_options, file, path);
-  const auto stored = nlohmann::json::parse(file.read_text("state"));
-  State state;
-  state.trace = restored_trace(stored.at("trace"));
-  state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
-  for (std::size_t r = 0; r < stored.at("restarts").size(); ++r) {
-    const auto& j = stored["restarts"][r];
-    const auto prefix = fmt::format("finished/{}/", r);
-    Finished f;
-    f.summary = {static_cast<std::int64_t>(r),
-                 j.at("iterations"),
-                 j.at("converged"),
-                 j.at("objective"),
-                 j.at("objective_before_merge"),
-                 restored_merges(j.at("merges")),
-                 file.read<std::int32_t>(prefix + "labels").values,
-                 j.at("objective_since")};
-    f.encoder = {
-        setup.inputs, setup.architecture, read_tensor(file, prefix + "parameters"), {}, {}};
-    if (file.contains(prefix + "weight")) {
-      f.encoder.weight = read_tensor(file, prefix + "weight");
-      f.encoder.bias = read_tensor(file, prefix + "bias");
-    }
-    auto codes = file.read<double>(prefix + "codes");
-    f.codes = Matrix(codes.shape.at(0), codes.shape.at(1));
-    f.codes.values = std::move(codes.values);
-    f.cluster_of_code = file.read<std::int32_t>(prefix + "cluster_of_code").values;
-    state.finished.push_back(std::move(f));
+Finished restore_finished(const nlohmann::json& j, std::int64_t restart, const std::string& prefix,
+                          const ArrayFileReader& file, const TrainingSetup& setup) {
+  Finished f;
+  f.summary = {restart,
+               j.at("iterations"),
+               j.at("converged"),
+               j.at("objective"),
+               j.at("objective_before_merge"),
+               restored_merges(j.at("merges")),
+               file.read<std::int32_t>(prefix + "labels").values,
+               j.at("objective_since")};
+  require_labels(f.summary.labels, setup.data.episodes(), setup.options.k);
+  const auto width = setup.architecture.features();
+  const auto size = AutoencoderLayout(setup.architecture).size;
+  f.encoder = {
+      setup.inputs, setup.architecture, read_tensor(file, prefix + "parameters", {size}), {}, {}};
+  if (file.contains(prefix + "weight")) {
+    f.encoder.weight = read_tensor(file, prefix + "weight", {width, width});
+    f.encoder.bias = read_tensor(file, prefix + "bias", {1, width});
   }
-  state.trainer =
-      std::make_unique<Trainer>(setup, method, static_cast<std::int64_t>(state.finished.size()));
-  state.trainer->load(file);
-  require_saved_episodes(state.trainer->labels(), setup.data, path);
+  auto codes = file.read<double>(prefix + "codes");
+  f.codes = Matrix(codes.shape.at(0), codes.shape.at(1));
+  f.codes.values = std::move(codes.values);
+  f.cluster_of_code = file.read<std::int32_t>(prefix + "cluster_of_code").values;
+  require_labels(f.cluster_of_code, f.codes.rows, setup.options.k);
+  if (f.codes.rows < 1 || f.codes.columns != width)
+    throw DataFormatError("a finished restart has {} codes of {} numbers, expected {} numbers",
+                          f.codes.rows, f.codes.columns, width);
+  return f;
+}
+
+std::string finished_prefix(std::size_t restart) { return fmt::format("finished/{}/", restart); }
+
+void save_state(const State& state, const Checkpoint& checkpoint) {
+  checkpoint.save([&](ArrayFileWriter& file) {
+    nlohmann::json restarts = nlohmann::json::array();
+    for (std::size_t r = 0; r < state.finished.size(); ++r)
+      restarts.push_back(save_finished(state.finished[r], finished_prefix(r), file));
+    state.trainer->save(file);
+    return nlohmann::json{{"restarts", std::move(restarts)},
+                          {"trace", saved_trace(state.trace)},
+                          {"work", {state.work.steps, state.work.padding}}};
+  });
+}
+
+State load_state(TrainingSetup& setup, const Method& method, const Checkpoint& checkpoint) {
+  State state;
+  checkpoint.load([&](const nlohmann::json& stored, const ArrayFileReader& file) {
+    state.trace = restored_trace(stored.at("trace"));
+    state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
+    const auto& restarts = stored.at("restarts");
+    if (std::ssize(restarts) > method.options.restarts)
+      throw DataFormatError("{} restarts are finished, of {}", restarts.size(),
+                            method.options.restarts);
+    for (std::size_t r = 0; r < restarts.size(); ++r)
+      state.finished.push_back(restore_finished(restarts[r], static_cast<std::int64_t>(r),
+                                                finished_prefix(r), file, setup));
+    state.trainer = std::make_unique<Trainer>(setup, method, std::ssize(state.finished));
+    state.trainer->load(file);
+    for (const auto& entry : state.trace)
+      if (entry.restart < 0 || entry.restart >= method.options.restarts)
+        throw DataFormatError("its trace has a restart {}", entry.restart);
+  });
   return state;
 }
 
@@ -213,9 +228,10 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
 Clustering fit(const Trajectories& data, const Method& method, const RunContext& run) {
   const Stopwatch clock;
   TrainingSetup setup(data, method.options, run);
+  const Checkpoint checkpoint(method.name, method.all_options, data, run);
   State state;
-  if (run.resume && std::filesystem::exists(run.checkpoint)) {
-    state = load_state(setup, method, run.checkpoint);
+  if (checkpoint.resumes()) {
+    state = load_state(setup, method, checkpoint);
   } else {
     state.trainer = std::make_unique<Trainer>(setup, method, 0);
     state.trainer->begin();
@@ -232,8 +248,8 @@ Clustering fit(const Trajectories& data, const Method& method, const RunContext&
     if (!state.trainer->finished()) train_round(state, method, run, clock);
     if (state.trainer->finished()) finish_restart(state, setup, method);
     stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
-    if (!run.checkpoint.empty() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
-      save_state(state, method, run.checkpoint);
+    if (checkpoint.kept() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
+      save_state(state, checkpoint);
       since_saved = {};
     }
   }

@@ -57,7 +57,7 @@ class Model {
 
   /// State beyond parameters().
   virtual void save(ArrayFileWriter& /*file*/) const {}
-  virtual void load(const ArrayFileReader& /*file*/) {}
+  virtual void load(const ArrayFileReader& /*file*/, std::int64_t /*episodes*/) {}
 };
 
 }  // namespace kindred::latent

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kindred/clustering/checkpoint.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 
@@ -195,7 +196,8 @@ void Trainer::save(ArrayFileWriter& file) const {
 void Trainer::load(const ArrayFileReader& file) {
   const c10::NoGradGuard no_grad;
   const auto counters = file.read<std::int64_t>("training/counters").values;
-  if (counters.size() != 7) throw DataFormatError("the saved training state is incomplete");
+  if (counters.size() != 7 || counters[0] < 0 || counters[0] > setup_.options.max_steps)
+    throw DataFormatError("the counters of the training are not those of this run");
   steps_ = counters[0];
   rounds_ = counters[1];
   finished_ = counters[2] != 0;
@@ -203,16 +205,17 @@ void Trainer::load(const ArrayFileReader& file) {
   adam_->restore(counters[5]);
   objective_since_ = counters[6];
   labels_ = file.read<std::int32_t>("training/labels").values;
+  require_labels(labels_, setup_.data.episodes(), setup_.options.k);
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {
     auto value = i == 0 ? parameters_ : own[i - 1];
-    value.copy_(read_tensor(file, fmt::format("training/value/{}", i)));
     auto first = adam_->first()[i];
-    first.copy_(read_tensor(file, fmt::format("training/first/{}", i)));
     auto second = adam_->second()[i];
-    second.copy_(read_tensor(file, fmt::format("training/second/{}", i)));
+    for (const auto& [name, to] :
+         {std::pair{"value", value}, std::pair{"first", first}, std::pair{"second", second}})
+      to.copy_(read_tensor(file, fmt::format("training/{}/{}", name, i), to.sizes().vec()));
   }
-  model_->load(file);
+  model_->load(file, setup_.data.episodes());
 }
 
 }  // namespace kindred::latent

@@ -333,7 +333,7 @@ TEST(Sorl, WhatCannotBeDoneIsExplained) {
   };
   RunContext cuda;
   cuda.device = "cuda";
-  EXPECT_EQ(message(quick(2), cuda), "sorl trains on the CPU only; leave out --device cuda");
+  EXPECT_EQ(message(quick(2), cuda), "sorl runs on the CPU only; leave out --device cuda");
   EXPECT_EQ(message(quick(6), {}), "k is 6 but there are only 5 trajectories; choose a smaller k");
   auto options = quick(2);
   options.merge_to = 3;

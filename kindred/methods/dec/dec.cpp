@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include "kindred/clustering/checkpoint.h"
 #include "kindred/latent/encoder.h"
 #include "kindred/latent/fit.h"
 #include "kindred/nn/kmeans.h"
@@ -56,11 +57,12 @@ class Dec final : public latent::Model {
     latent::write_tensor(file, "dec/target", target_);
     file.write<std::int32_t>("dec/labels", labels_);
   }
-  void load(const ArrayFileReader& file) override {
+  void load(const ArrayFileReader& file, std::int64_t episodes) override {
     refreshed_ = file.read<std::int64_t>("dec/refreshed").values.at(0);
     if (!file.contains("dec/target")) return;
-    target_ = latent::read_tensor(file, "dec/target");
+    target_ = latent::read_tensor(file, "dec/target", {episodes, options_.k});
     labels_ = file.read<std::int32_t>("dec/labels").values;
+    require_labels(labels_, episodes, options_.k);
   }
 
  private:
@@ -77,7 +79,7 @@ class Dec final : public latent::Model {
     refresh(latents, steps);
   }
 
-  /// Sets the target anew; true when hardly a label has changed since the last time.
+  /// Sets a new target; true when hardly a label has changed since the last time.
   bool refresh(const Matrix& latents, std::int64_t steps) {
     const c10::NoGradGuard no_grad;
     const auto q =
