@@ -158,6 +158,13 @@ PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file) {
   return stack;
 }
 
+void restore_stack(const std::string& prefix, const ArrayFileReader& file, PolicyStack& stack) {
+  auto stored = load_stack(prefix, file);
+  if (stored.size() != stack.size() || stored.architecture() != stack.architecture())
+    throw DataFormatError("the stored policies '{}' have another shape than expected", prefix);
+  stack = std::move(stored);
+}
+
 std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) {
   return file.read_text("kind") == "tables" ? TabularCentres::load(file)
                                             : NetworkCentres::load(file);

@@ -82,7 +82,7 @@ class NetworkLearner final : public PolicyLearner {
   }
 
   void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
-  void load(const ArrayFileReader& file) override { policies_ = load_stack("learner", file); }
+  void load(const ArrayFileReader& file) override { restore_stack("learner", file, policies_); }
 
  private:
   void fit_on_counts(CpuPolicy& policy, std::span<const double> counts) const {

@@ -109,7 +109,7 @@ class StackLearner final : public PolicyLearner {
 
   void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
   void load(const ArrayFileReader& file) override {
-    policies_ = load_stack("learner", file);
+    restore_stack("learner", file, policies_);
     policies_.to(device_);
   }
 

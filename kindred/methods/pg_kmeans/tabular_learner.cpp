@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kindred/core/error.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/policies/centres.h"
 #include "kindred/policies/step_counts.h"
@@ -44,7 +45,11 @@ class TabularLearner final : public PolicyLearner {
     file.write<double>("learner/log_probs", log_probs_);
   }
   void load(const ArrayFileReader& file) override {
-    log_probs_ = file.read<double>("learner/log_probs").values;
+    auto stored = file.read<double>("learner/log_probs").values;
+    if (stored.size() != log_probs_.size())
+      throw DataFormatError("the stored tables have {} numbers, expected {}", stored.size(),
+                            log_probs_.size());
+    log_probs_ = std::move(stored);
   }
 
  private:

@@ -165,7 +165,7 @@ void Mixture::save(ArrayFileWriter& file) const {
 }
 
 void Mixture::load(const ArrayFileReader& file) {
-  kept_ = load_stack("kept", file);
+  restore_stack("kept", file, kept_);
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto prefix = fmt::format("policy/{}/", slot);
     policies_[slot]->resume({file.read<std::int64_t>(prefix + "steps").values.at(0),
