@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "kindred/core/error.h"
 #include "kindred/methods/pg_kmeans/episode_regression.h"
@@ -239,21 +240,37 @@ TEST(PgKmeans, FloorBoundsEveryStep) {
       EXPECT_GE(result.scores(i, c), -2.0 * static_cast<double>(data.length(i)));
 }
 
+/// What became of clusters that had been empty for two rounds, a round later.
+struct Emptied {
+  std::int64_t stayed_empty = 0;
+  std::int64_t filled = 0;
+
+  explicit Emptied(const Clustering& result) {
+    std::map<std::int64_t, std::vector<std::vector<std::int64_t>>> sizes;  // by restart and round
+    for (const auto& entry : result.trace) sizes[entry.restart].push_back(entry.sizes);
+    for (const auto& [restart, rounds] : sizes)
+      for (std::size_t t = 2; t < rounds.size(); ++t)
+        for (std::size_t c = 0; c < rounds[t].size(); ++c)
+          if (rounds[t - 2][c] == 0 && rounds[t - 1][c] == 0)
+            ++(rounds[t][c] == 0 ? stayed_empty : filled);
+  }
+};
+
 TEST(PgKmeans, EmptyClustersAreGivenUpOrReseeded) {
   // Two policies cannot fill eight clusters for long once labels settle.
   const auto data = linear_control({.episodes = 24, .length = 30, .policies = 2, .noise = 0.01});
-  for (const auto rule : {EmptyCluster::kDrop, EmptyCluster::kReseed}) {
-    Options options;
-    options.k = 8;
-    options.restarts = 2;
-    options.hidden = 16;
-    options.max_rounds = 12;
-    options.empty_cluster = rule;
-    const auto result = fit(data, options);
-    std::vector<std::int64_t> sizes(static_cast<std::size_t>(result.k()), 0);
-    for (const auto label : result.labels) ++sizes.at(static_cast<std::size_t>(label));
-    for (const auto size : sizes) EXPECT_GT(size, 0);
-  }
+  Options options;
+  options.k = 8;
+  options.restarts = 2;
+  options.hidden = 16;
+  options.max_rounds = 12;
+  options.change_tolerance = 0.0;
+  options.empty_cluster = EmptyCluster::kDrop;
+  const Emptied dropped(fit(data, options));
+  EXPECT_GT(dropped.stayed_empty, 0);
+  EXPECT_EQ(dropped.filled, 0);
+  options.empty_cluster = EmptyCluster::kReseed;
+  EXPECT_GT(Emptied(fit(data, options)).filled, 0);
 }
 
 TEST(PgKmeans, EpisodeRegressionsSeparateLinearPolicies) {

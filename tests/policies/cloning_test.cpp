@@ -54,7 +54,7 @@ CloningOptions quick() {
 }
 
 TEST(Cloning, FindsEachGroupsController) {
-  Fixture f(testing::linear_control({.episodes = 80, .noise = 0.3}), true, 2);
+  Fixture f(testing::linear_control({.episodes = 300, .noise = 0.3}), true, 2);
   const auto groups = groups_of(f.data, 2);
   const auto summaries = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
   // The controllers' noise is all that is left: two numbers of deviation 0.3.
@@ -70,7 +70,7 @@ TEST(Cloning, FindsEachGroupsController) {
 }
 
 TEST(Cloning, FindsADiscreteRule) {
-  const auto grid = testing::gridworld("diagonal", 60);
+  const auto grid = testing::gridworld("diagonal", 300);
   Fixture f(grid, false, 5);
   const auto summaries =
       clone_policies(f.data, f.inputs, groups_of(grid, 5), quick(), f.policies, {});
