@@ -18,19 +18,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Margins are negative where another cluster explains an episode better, as after merging.
+constexpr double kAnyMargin = -std::numeric_limits<double>::infinity();
+
 /// What the two commands share: a run's dataset, and which of its episodes to take.
 struct ClusterSource {
   std::string run_folder;
   std::string moved_to;
   std::string output;
-  double least_margin = 0;
+  double least_margin = kAnyMargin;
   Common common;
   Flags flags;
 
   OptionTable describe() {
     return {text("data", moved_to, "The dataset the run was made from, where it was moved."),
-            real("least-margin", least_margin, 0, std::numeric_limits<double>::max(),
-                 "Leave out episodes whose label is less sure (the margin in labels.csv).")};
+            real_or_off("least-margin", least_margin, std::numeric_limits<double>::lowest(),
+                        std::numeric_limits<double>::max(), kAnyMargin,
+                        "Leave out episodes whose label is less sure (the margin in labels.csv).")};
   }
 
   LabelledDataset load() const {

@@ -12,6 +12,25 @@ namespace {
 
 constexpr double kSameLabels = 0.9;  // NMI from which two labellings are called the same
 
+/// The least objective that is near the best.
+double least_good_objective(const Clustering& clustering, double tolerance) {
+  const double best = clustering.objective;
+  // Near means near on the way from where the restarts began: deterministic policies have
+  // objectives close to 0, where a share of the objective itself means nothing.
+  double begin = best - std::abs(best);
+  std::vector<double> first;
+  for (const auto& entry : clustering.trace) {
+    const auto& restart = clustering.restarts.at(static_cast<std::size_t>(entry.restart));
+    if (entry.iteration == restart.objective_since) first.push_back(entry.objective);
+  }
+  if (!first.empty()) {
+    const auto middle = first.begin() + std::ssize(first) / 2;
+    std::ranges::nth_element(first, middle);
+    if (std::isfinite(*middle)) begin = std::min(begin, *middle);
+  }
+  return std::isfinite(begin) ? best - tolerance * (best - begin) : best;
+}
+
 }  // namespace
 
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
@@ -28,6 +47,11 @@ void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, boo
     throw DataFormatError("the centres were fitted on data with {}, this data has {}",
                           describe(obs_dim, discrete, actions),
                           describe(data.observations.dim(), data.actions.is_discrete(), width));
+}
+
+void require_cpu(const RunContext& run, const std::string& what) {
+  if (run.device != "cpu")
+    throw InvalidArgument("{} runs on the CPU only; leave out --device {}", what, run.device);
 }
 
 std::int64_t resolve_merge_to(std::int64_t k, std::int64_t merge_to, const Trajectories& data) {
@@ -70,20 +94,17 @@ std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels) {
   return labels;
 }
 
-std::vector<double> margins(const Matrix& scores) {
+std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> labels) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> result(static_cast<std::size_t>(scores.rows), kInfinity);
-  for (std::int64_t i = 0; i < scores.rows; ++i) {
-    double best = -kInfinity;
-    double second = -kInfinity;
-    for (const double score : scores.row(i)) {
-      if (score > best)
-        std::swap(best, second), best = score;
-      else
-        second = std::max(second, score);
-    }
-    if (scores.columns > 1)
-      result[static_cast<std::size_t>(i)] = best == second ? 0 : best - second;
+  for (std::int64_t i = 0; i < scores.rows && scores.columns > 1; ++i) {
+    const auto label = labels[static_cast<std::size_t>(i)];
+    const double own = scores(i, label);
+    double other = -kInfinity;
+    for (std::int64_t c = 0; c < scores.columns; ++c)
+      if (c != label) other = std::max(other, scores(i, c));
+    // Two impossibilities are a tie; their difference would not be a number.
+    result[static_cast<std::size_t>(i)] = own == other ? 0.0 : own - other;
   }
   return result;
 }
@@ -91,17 +112,12 @@ std::vector<double> margins(const Matrix& scores) {
 Agreement restart_agreement(const Clustering& clustering, double tolerance) {
   const auto& restarts = clustering.restarts;
   if (restarts.size() < 2) return {.verdict = "single", .good = 1, .same = 1};
-  // Near means near on the way from where the restarts began to the best: deterministic policies
-  // have objectives close to 0, where a share of the objective itself means nothing.
-  double begin = clustering.objective - std::abs(clustering.objective);
-  for (const auto& entry : clustering.trace) begin = std::min(begin, entry.objective);
-  if (!std::isfinite(begin)) begin = clustering.objective;
+  const double least = least_good_objective(clustering, tolerance);
   const auto& best = restarts.at(static_cast<std::size_t>(clustering.best_restart));
 
   std::vector<const RestartSummary*> good, same;
   for (const auto& restart : restarts) {
-    if (restart.objective >= clustering.objective - tolerance * (clustering.objective - begin))
-      good.push_back(&restart);
+    if (restart.objective >= least) good.push_back(&restart);
     if (normalized_mutual_information(restart.labels, best.labels) >= kSameLabels)
       same.push_back(&restart);
   }

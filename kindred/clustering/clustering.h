@@ -55,6 +55,9 @@ class Centres {
 void require_same_dimensions(const Trajectories& data, std::int64_t obs_dim, bool discrete,
                              std::int64_t actions);
 
+/// Throws InvalidArgument when the run asks for a GPU, which `what` cannot use.
+void require_cpu(const RunContext& run, const std::string& what);
+
 /// One outer iteration of one restart.
 struct TraceEntry {
   std::int64_t restart = 0;
@@ -81,6 +84,9 @@ struct RestartSummary {
   double objective_before_merge = 0.0;  ///< Equal to `objective` when nothing was merged.
   std::vector<MergeStep> merges;
   std::vector<std::int32_t> labels;  ///< [episodes]
+  /// The first round of the trace that measures this objective; later than 1 where a method changes
+  /// its loss on the way (DEC).
+  std::int64_t objective_since = 1;
 };
 
 struct Clustering {
@@ -117,8 +123,9 @@ std::vector<std::int32_t> best_columns(const Matrix& scores);
 /// The labels renumbered 0, 1, 2, … without gaps, in the same order.
 std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels);
 
-/// Best score less second best, per row; infinite with a single column.
-std::vector<double> margins(const Matrix& scores);
+/// The score of each row's label less the best of the others: negative where another centre
+/// explains the row better, as it can after merging; infinite with a single column.
+std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> labels);
 
 /// How far several restarts agree on the answer.
 struct Agreement {
@@ -129,9 +136,11 @@ struct Agreement {
   double least_nmi = 1.0;  ///< Of any such pair.
 };
 
-/// A restart is good when its objective misses the best by at most `tolerance` of the way from the
-/// lowest objective any restart had to the best. The answer is unique when good restarts give the
-/// same labels, or, where only the best is good, when most restarts give the labels of the best.
+/// A restart is good when its objective misses the best by at most `tolerance` of the way from
+/// where restarts begin to the best. They begin at the median of their first rounds: the lowest
+/// objective of all would let one spike of one trace make everything near. The answer is unique
+/// when good restarts give the same labels, or, where only the best is good, when most restarts
+/// give the labels of the best.
 Agreement restart_agreement(const Clustering& clustering, double tolerance = 0.01);
 
 }  // namespace kindred

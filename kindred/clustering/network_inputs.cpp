@@ -48,11 +48,19 @@ Moments moments(const Observations& observations) {
   return result;
 }
 
+bool zeros_and_ones(const Observations& observations) {
+  const auto all = [](const auto& values) {
+    return std::ranges::all_of(values.span(), [](auto x) { return x == 0 || x == 1; });
+  };
+  if (observations.is_bytes()) return all(observations.bytes());
+  return all(observations.is_interned() ? observations.table() : observations.floats());
+}
+
 }  // namespace
 
 Standardize resolve_standardize(Standardize requested, const Observations& observations) {
   if (requested != Standardize::kAuto) return requested;
-  return observations.is_interned() ? Standardize::kOff : Standardize::kOn;
+  return zeros_and_ones(observations) ? Standardize::kOff : Standardize::kOn;
 }
 
 NetworkInputs NetworkInputs::from(const Observations& observations, bool standardize) {

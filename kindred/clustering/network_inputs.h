@@ -10,11 +10,11 @@
 
 namespace kindred {
 
-/// Whether observations are scaled by the dataset's mean and deviation; auto leaves repeating
-/// (gridworld) observations as they are.
+/// Whether observations are scaled by the dataset's mean and deviation; auto leaves observations of
+/// zeros and ones (gridworlds) as they are, however they are stored.
 enum class Standardize { kAuto, kOn, kOff };
 
-/// On or off.
+/// On or off. Auto reads observations up to the first number that is neither 0 nor 1.
 Standardize resolve_standardize(Standardize requested, const Observations& observations);
 
 struct NetworkInputs {

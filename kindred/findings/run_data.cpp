@@ -50,7 +50,6 @@ RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   if (file.contains("latents")) found.latents = read_matrix(file, "latents", data.episodes());
   found.score_meaning = file.read_text("meaning");
   found.restart_labels = read_restart_labels(folder);
-  found.margin = margins(found.scores);
   found.members.resize(static_cast<std::size_t>(found.k()));
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     if (found.label(i) < 0 || found.label(i) >= found.k())
@@ -58,6 +57,7 @@ RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
                             found.k());
     found.members[static_cast<std::size_t>(found.label(i))].push_back(i);
   }
+  found.margin = margins(found.scores, found.run.labels);
   found.fit = own_scores(found);
   found.policies = std::dynamic_pointer_cast<const PolicyCentres>(found.run.centres);
   return found;

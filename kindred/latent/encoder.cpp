@@ -67,8 +67,9 @@ AutoencoderArchitecture load_architecture(const ArrayFileReader& file, std::int6
 
 }  // namespace
 
-at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name) {
-  return tensor_of(file.read<float>(name));
+at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name,
+                       const std::vector<std::int64_t>& shape) {
+  return tensor_of(file.read<float>(name, shape));
 }
 
 Matrix Encoder::encode(const Trajectories& data, int threads) const {

@@ -56,8 +56,10 @@ std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
 Matrix to_matrix(const at::Tensor& tensor);
 at::Tensor to_tensor(const Matrix& matrix, const at::Tensor& like);
 
-/// Stores a tensor, or reads one back; float32.
+/// Stores a tensor, or reads one back; float32. Throws DataFormatError when it has another shape
+/// than expected.
 void write_tensor(ArrayFileWriter& file, const std::string& name, const at::Tensor& tensor);
-at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name);
+at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name,
+                       const std::vector<std::int64_t>& shape);
 
 }  // namespace kindred::latent

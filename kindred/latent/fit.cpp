@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kindred/clustering/saved_state.h"
+#include "kindred/clustering/checkpoint.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/latent/merge_codes.h"
@@ -38,78 +38,95 @@ std::vector<std::int64_t> sizes_of(const std::vector<std::int32_t>& labels, std:
   return sizes;
 }
 
-void save_state(const State& state, const Recipe& recipe, const std::filesystem::path& path) {
-  ArrayFileWriter file(path);
-  save_options(recipe.all_options, file);
-  nlohmann::json restarts = nlohmann::json::array();
-  for (std::size_t r = 0; r < state.finished.size(); ++r) {
-    const auto& f = state.finished[r];
-    restarts.push_back({{"iterations", f.summary.iterations},
-                        {"converged", f.summary.converged},
-                        {"objective", f.summary.objective},
-                        {"objective_before_merge", f.summary.objective_before_merge},
-                        {"merges", saved_merges(f.summary.merges)}});
-    const auto prefix = fmt::format("finished/{}/", r);
-    file.write<std::int32_t>(prefix + "labels", f.summary.labels);
-    write_tensor(file, prefix + "parameters", f.encoder.parameters);
-    if (f.encoder.weight.defined()) {
-      write_tensor(file, prefix + "weight", f.encoder.weight);
-      write_tensor(file, prefix + "bias", f.encoder.bias);
-    }
-    file.write<double>(prefix + "codes", f.codes.values, {f.codes.rows, f.codes.columns});
-    file.write<std::int32_t>(prefix + "cluster_of_code", f.cluster_of_code);
+nlohmann::json save_finished(const Finished& f, const std::string& prefix, ArrayFileWriter& file) {
+  file.write<std::int32_t>(prefix + "labels", f.summary.labels);
+  write_tensor(file, prefix + "parameters", f.encoder.parameters);
+  if (f.encoder.weight.defined()) {
+    write_tensor(file, prefix + "weight", f.encoder.weight);
+    write_tensor(file, prefix + "bias", f.encoder.bias);
   }
-  file.write_text("state", nlohmann::json{{"restarts", restarts},
-                                          {"trace", saved_trace(state.trace)},
-                                          {"work", {state.work.steps, state.work.padding}}}
-                               .dump());
-  state.trainer->save(file);
-  file.close();
+  file.write<double>(prefix + "codes", f.codes.values, {f.codes.rows, f.codes.columns});
+  file.write<std::int32_t>(prefix + "cluster_of_code", f.cluster_of_code);
+  return {{"iterations", f.summary.iterations},
+          {"converged", f.summary.converged},
+          {"objective", f.summary.objective},
+          {"objective_before_merge", f.summary.objective_before_merge},
+          {"merges", saved_merges(f.summary.merges)},
+          {"objective_since", f.summary.objective_since}};
 }
 
-State load_state(Workshop& workshop, const Recipe& recipe, const std::filesystem::path& path) {
-  const ArrayFileReader file(path);
-  require_saved_options(recipe.all_options, file, path);
-  const auto stored = nlohmann::json::parse(file.read_text("state"));
-  State state;
-  state.trace = restored_trace(stored.at("trace"));
-  state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
-  for (std::size_t r = 0; r < stored.at("restarts").size(); ++r) {
-    const auto& j = stored["restarts"][r];
-    const auto prefix = fmt::format("finished/{}/", r);
-    Finished f;
-    f.summary = {static_cast<std::int64_t>(r),
-                 j.at("iterations"),
-                 j.at("converged"),
-                 j.at("objective"),
-                 j.at("objective_before_merge"),
-                 restored_merges(j.at("merges")),
-                 file.read<std::int32_t>(prefix + "labels").values};
-    f.encoder = {
-        workshop.inputs, workshop.architecture, read_tensor(file, prefix + "parameters"), {}, {}};
-    if (file.contains(prefix + "weight")) {
-      f.encoder.weight = read_tensor(file, prefix + "weight");
-      f.encoder.bias = read_tensor(file, prefix + "bias");
-    }
-    auto codes = file.read<double>(prefix + "codes");
-    f.codes = Matrix(codes.shape.at(0), codes.shape.at(1));
-    f.codes.values = std::move(codes.values);
-    f.cluster_of_code = file.read<std::int32_t>(prefix + "cluster_of_code").values;
-    state.finished.push_back(std::move(f));
+Finished restore_finished(const nlohmann::json& j, std::int64_t restart, const std::string& prefix,
+                          const ArrayFileReader& file, const TrainingSetup& setup) {
+  Finished f;
+  f.summary = {restart,
+               j.at("iterations"),
+               j.at("converged"),
+               j.at("objective"),
+               j.at("objective_before_merge"),
+               restored_merges(j.at("merges")),
+               file.read<std::int32_t>(prefix + "labels").values,
+               j.at("objective_since")};
+  require_labels(f.summary.labels, setup.data.episodes(), setup.options.k);
+  const auto width = setup.architecture.features();
+  const auto size = AutoencoderLayout(setup.architecture).size;
+  f.encoder = {
+      setup.inputs, setup.architecture, read_tensor(file, prefix + "parameters", {size}), {}, {}};
+  if (file.contains(prefix + "weight")) {
+    f.encoder.weight = read_tensor(file, prefix + "weight", {width, width});
+    f.encoder.bias = read_tensor(file, prefix + "bias", {1, width});
   }
-  state.trainer =
-      std::make_unique<Trainer>(workshop, recipe, static_cast<std::int64_t>(state.finished.size()));
-  state.trainer->load(file);
-  require_saved_episodes(state.trainer->labels(), workshop.data, path);
+  auto codes = file.read<double>(prefix + "codes");
+  f.codes = Matrix(codes.shape.at(0), codes.shape.at(1));
+  f.codes.values = std::move(codes.values);
+  f.cluster_of_code = file.read<std::int32_t>(prefix + "cluster_of_code").values;
+  require_labels(f.cluster_of_code, f.codes.rows, setup.options.k);
+  if (f.codes.rows < 1 || f.codes.columns != width)
+    throw DataFormatError("a finished restart has {} codes of {} numbers, expected {} numbers",
+                          f.codes.rows, f.codes.columns, width);
+  return f;
+}
+
+std::string finished_prefix(std::size_t restart) { return fmt::format("finished/{}/", restart); }
+
+void save_state(const State& state, const Checkpoint& checkpoint) {
+  checkpoint.save([&](ArrayFileWriter& file) {
+    nlohmann::json restarts = nlohmann::json::array();
+    for (std::size_t r = 0; r < state.finished.size(); ++r)
+      restarts.push_back(save_finished(state.finished[r], finished_prefix(r), file));
+    state.trainer->save(file);
+    return nlohmann::json{{"restarts", std::move(restarts)},
+                          {"trace", saved_trace(state.trace)},
+                          {"work", {state.work.steps, state.work.padding}}};
+  });
+}
+
+State load_state(TrainingSetup& setup, const Method& method, const Checkpoint& checkpoint) {
+  State state;
+  checkpoint.load([&](const nlohmann::json& stored, const ArrayFileReader& file) {
+    state.trace = restored_trace(stored.at("trace"));
+    state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
+    const auto& restarts = stored.at("restarts");
+    if (std::ssize(restarts) > method.options.restarts)
+      throw DataFormatError("{} restarts are finished, of {}", restarts.size(),
+                            method.options.restarts);
+    for (std::size_t r = 0; r < restarts.size(); ++r)
+      state.finished.push_back(restore_finished(restarts[r], static_cast<std::int64_t>(r),
+                                                finished_prefix(r), file, setup));
+    state.trainer = std::make_unique<Trainer>(setup, method, std::ssize(state.finished));
+    state.trainer->load(file);
+    for (const auto& entry : state.trace)
+      if (entry.restart < 0 || entry.restart >= method.options.restarts)
+        throw DataFormatError("its trace has a restart {}", entry.restart);
+  });
   return state;
 }
 
 /// Ends a restart: encodes everything, takes the model's centres, drops empty ones and merges.
-Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& recipe,
+Finished conclude(Trainer& trainer, const TrainingSetup& setup, const Method& method,
                   std::int64_t restart) {
   Finished done;
   done.encoder = trainer.encoder();
-  done.latents = done.encoder.encode(workshop.data, workshop.run.threads);
+  done.latents = done.encoder.encode(setup.data, setup.run.threads);
   const auto& latents = done.latents;
   trainer.model().conclude(latents);
   const double objective = -trainer.evaluate();
@@ -117,8 +134,8 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
   std::vector<std::int32_t> own(static_cast<std::size_t>(centres.rows));
   for (std::size_t c = 0; c < own.size(); ++c) own[c] = static_cast<std::int32_t>(c);
   const auto code_of = best_columns(LatentCentres({}, centres, own).score_latents(latents));
-  const auto merged = merge_codes(latents, code_of, centres.rows, recipe.options.merge_to,
-                                  objective, recipe.distance_weight);
+  const auto merged = merge_codes(latents, code_of, centres.rows, method.options.merge_to,
+                                  objective, method.distance_weight);
   done.codes = Matrix(0, centres.columns);
   for (std::size_t c = 0; c < own.size(); ++c) {
     if (merged.cluster_of_code[c] < 0) continue;
@@ -133,32 +150,33 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
                   merged.steps.empty() ? objective : merged.steps.back().objective,
                   objective,
                   merged.steps,
-                  {}};
+                  {},
+                  trainer.objective_since()};
   for (const auto code : code_of)
     done.summary.labels.push_back(merged.cluster_of_code[static_cast<std::size_t>(code)]);
   return done;
 }
 
 /// One round of the current restart, with its trace and its report.
-void train_round(State& state, const Recipe& recipe, const RunContext& run,
+void train_round(State& state, const Method& method, const RunContext& run,
                  const Stopwatch& clock) {
   auto& trainer = *state.trainer;
   const auto restart = static_cast<std::int64_t>(state.finished.size());
   const double loss = trainer.train_round([&](double fraction) {
     run.report({.stage = "training", .fraction = fraction, .sizes = {}});
   });
-  const auto sizes = sizes_of(trainer.labels(), recipe.options.k);
+  const auto sizes = sizes_of(trainer.labels(), method.options.k);
   state.trace.push_back(
       {restart, trainer.rounds(), -loss, trainer.changed(), sizes, clock.seconds()});
   const auto per_restart =
-      (recipe.options.max_steps * trainer.rounds() + trainer.steps() - 1) / trainer.steps();
+      (method.options.max_steps * trainer.rounds() + trainer.steps() - 1) / trainer.steps();
   Progress progress{.stage = "round",
                     .iteration = restart * per_restart + trainer.rounds(),
-                    .max_iterations = recipe.options.restarts * per_restart,
+                    .max_iterations = method.options.restarts * per_restart,
                     .fraction = 1.0,
                     .objective = -loss,
                     .changed = trainer.changed(),
-                    .running = recipe.options.restarts - restart,
+                    .running = method.options.restarts - restart,
                     .sizes = sizes,
                     .seconds = clock.seconds()};
   std::erase(progress.sizes, 0);
@@ -166,28 +184,27 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
 }
 
 /// Concludes the restart that has been trained and sets up the next one, if any.
-void finish_restart(State& state, Workshop& workshop, const Recipe& recipe) {
+void finish_restart(State& state, TrainingSetup& setup, const Method& method) {
   const auto restart = static_cast<std::int64_t>(state.finished.size());
-  state.finished.push_back(conclude(*state.trainer, workshop, recipe, restart));
+  state.finished.push_back(conclude(*state.trainer, setup, method, restart));
   state.work += state.trainer->work();
-  if (restart + 1 == recipe.options.restarts) return;
-  state.trainer = std::make_unique<Trainer>(workshop, recipe, restart + 1);
+  if (restart + 1 == method.options.restarts) return;
+  state.trainer = std::make_unique<Trainer>(setup, method, restart + 1);
   state.trainer->begin();
 }
 
-Clustering assemble(State& state, const Workshop& workshop, const Recipe& recipe) {
+Clustering assemble(State& state, const TrainingSetup& setup, const Method& method) {
   Clustering result;
-  result.method = recipe.method;
+  result.method = method.name;
   result.score_meaning = "negative squared distance";
-  result.options = recipe.all_options;
+  result.options = method.all_options;
   result.trace = std::move(state.trace);
   std::vector<RestartSummary> restarts;
   for (const auto& f : state.finished) restarts.push_back(f.summary);
   adopt_best(std::move(restarts), result);
   auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
   result.latents = std::move(best.latents);
-  if (result.latents.rows == 0)
-    result.latents = best.encoder.encode(workshop.data, workshop.run.threads);
+  if (result.latents.rows == 0) result.latents = best.encoder.encode(setup.data, setup.run.threads);
   auto centres = std::make_shared<LatentCentres>(best.encoder, best.codes, best.cluster_of_code);
   result.scores = centres->score_latents(result.latents);
   result.centres = std::move(centres);
@@ -208,30 +225,31 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
   return to_tensor(values, like);
 }
 
-Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext& run) {
+Clustering fit(const Trajectories& data, const Method& method, const RunContext& run) {
   const Stopwatch clock;
-  Workshop workshop(data, recipe.options, run);
+  TrainingSetup setup(data, method.options, run);
+  const Checkpoint checkpoint(method.name, method.all_options, data, run);
   State state;
-  if (run.resume && std::filesystem::exists(run.checkpoint)) {
-    state = load_state(workshop, recipe, run.checkpoint);
+  if (checkpoint.resumes()) {
+    state = load_state(setup, method, checkpoint);
   } else {
-    state.trainer = std::make_unique<Trainer>(workshop, recipe, 0);
+    state.trainer = std::make_unique<Trainer>(setup, method, 0);
     state.trainer->begin();
     run.report({.stage = "estimate",
                 .sizes = {},
                 .seconds = state.trainer->estimate_seconds() *
-                           static_cast<double>(recipe.options.restarts)});
+                           static_cast<double>(method.options.restarts)});
   }
 
-  const auto restarts = recipe.options.restarts;
+  const auto restarts = method.options.restarts;
   bool stopped = false;
   Stopwatch since_saved;
   while (static_cast<std::int64_t>(state.finished.size()) < restarts && !stopped) {
-    if (!state.trainer->finished()) train_round(state, recipe, run, clock);
-    if (state.trainer->finished()) finish_restart(state, workshop, recipe);
+    if (!state.trainer->finished()) train_round(state, method, run, clock);
+    if (state.trainer->finished()) finish_restart(state, setup, method);
     stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
-    if (!run.checkpoint.empty() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
-      save_state(state, recipe, run.checkpoint);
+    if (checkpoint.kept() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
+      save_state(state, checkpoint);
       since_saved = {};
     }
   }
@@ -240,7 +258,7 @@ Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext&
   if (stopped) {
     result.stopped = true;
   } else {
-    result = assemble(state, workshop, recipe);
+    result = assemble(state, setup, method);
   }
   result.seconds = clock.seconds();
   result.timings = {{"rounds", state.trainer->rounds()},

@@ -12,8 +12,8 @@
 namespace kindred::latent {
 
 /// A method: its name, its complete options, and how to begin a restart.
-struct Recipe {
-  std::string method;
+struct Method {
+  std::string name;
   Options options;                     ///< Resolved.
   nlohmann::ordered_json all_options;  ///< Resolved, the method's own included.
   /// What a merge's added squared distance counts in the objective.
@@ -22,15 +22,15 @@ struct Recipe {
   std::function<std::unique_ptr<Model>(std::int64_t restart, const at::Tensor& like)> make_model;
 };
 
-Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext& run);
+Clustering fit(const Trajectories& data, const Method& method, const RunContext& run);
 
 /// The same for a model that is made from its resolved options, the restart, the number of threads
 /// and a tensor on its device.
 template <class ModelOfMethod, class OptionsOfMethod>
-Clustering fit_model(const char* method, const Trajectories& data, const OptionsOfMethod& options,
+Clustering fit_model(const char* name, const Trajectories& data, const OptionsOfMethod& options,
                      const RunContext& run, double distance_weight = 1.0) {
   return fit(data,
-             {.method = method,
+             {.name = name,
               .options = options,
               .all_options = to_json(OptionsOfMethod(options).describe()),
               .distance_weight = distance_weight,

@@ -29,7 +29,9 @@ struct RoundEnd {
   std::function<Matrix()> all_latents;  ///< Encodes the whole dataset: a pass over the data.
 };
 
-enum class AfterRound { kGoOn, kParametersReplaced, kFinished };
+/// kLossReplaced: the parameters were replaced and the loss is another one from here on, so that
+/// losses before and after cannot be compared.
+enum class AfterRound { kGoOn, kParametersReplaced, kLossReplaced, kFinished };
 
 class Model {
  public:
@@ -55,7 +57,7 @@ class Model {
 
   /// State beyond parameters().
   virtual void save(ArrayFileWriter& /*file*/) const {}
-  virtual void load(const ArrayFileReader& /*file*/) {}
+  virtual void load(const ArrayFileReader& /*file*/, std::int64_t /*episodes*/) {}
 };
 
 }  // namespace kindred::latent

@@ -21,8 +21,8 @@ OptionTable Options::describe() {
       choice("reconstruction", reconstruction, {"sum", "mean"},
              "A trajectory's reconstruction error: the sum over its steps, or their mean."),
       choice("standardize", standardize, {"auto", "on", "off"},
-             "Scale observations by the dataset's mean and deviation; auto leaves repeating "
-             "(gridworld) observations as they are."),
+             "Scale observations by the dataset's mean and deviation; auto leaves "
+             "observations of zeros and ones (gridworlds) as they are."),
       integer("max-steps", max_steps, 0, kMany,
               "Training steps; 0: enough to see 12.5 million steps of trajectories, but at most 24 "
               "passes over the data, and at least 300."),

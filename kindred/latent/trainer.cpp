@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kindred/clustering/checkpoint.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 
@@ -23,7 +24,7 @@ at::Device device_of(const RunContext& run) { return at::Device(run.device); }
 
 }  // namespace
 
-Workshop::Workshop(const Trajectories& d, const Options& o, const RunContext& r)
+TrainingSetup::TrainingSetup(const Trajectories& d, const Options& o, const RunContext& r)
     : data(d),
       options(o),
       run(r),
@@ -37,33 +38,33 @@ Workshop::Workshop(const Trajectories& d, const Options& o, const RunContext& r)
   pads = !cpu;
 }
 
-Trainer::Trainer(Workshop& workshop, const Recipe& recipe, std::int64_t restart)
-    : workshop_(workshop),
+Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart)
+    : setup_(setup),
       restart_(restart),
-      order_(workshop.data, workshop.options.batch_trajectories, kPool,
-             static_cast<std::uint64_t>(workshop.options.seed), restart),
-      parameters_(initial_parameters(workshop.architecture,
-                                     restart_random(workshop.options, "autoencoder", restart))
-                      .to(device_of(workshop.run))),
-      model_(recipe.make_model(restart, parameters_)),
-      labels_(static_cast<std::size_t>(workshop.data.episodes()), 0) {
+      order_(setup.data, setup.options.batch_trajectories, kPool,
+             static_cast<std::uint64_t>(setup.options.seed), restart),
+      parameters_(initial_parameters(setup.architecture,
+                                     restart_random(setup.options, "autoencoder", restart))
+                      .to(device_of(setup.run))),
+      model_(method.make_model(restart, parameters_)),
+      labels_(static_cast<std::size_t>(setup.data.episodes()), 0) {
   auto all = model_->parameters();
   all.insert(all.begin(), parameters_);
-  adam_ = std::make_unique<Adam>(
-      all, AdamOptions{.learning_rate = workshop.options.learning_rate,
-                       .max_gradient_norm = workshop.options.max_gradient_norm});
+  adam_ = std::make_unique<Adam>(all,
+                                 AdamOptions{.learning_rate = setup.options.learning_rate,
+                                             .max_gradient_norm = setup.options.max_gradient_norm});
 }
 
 at::Tensor Trainer::loss_of(const MiniBatch& batch, std::int64_t number,
                             at::Tensor& features) const {
-  auto& engine = *workshop_.engine;
+  auto& engine = *setup_.engine;
   features = engine.encode(parameters_, batch.parts);
   const auto reconstruction = [&](const at::Tensor& z) {
     auto log_likelihood = engine.log_likelihood(parameters_, z, batch.parts);
-    if (workshop_.options.reconstruction == Reconstruction::kMean) {
+    if (setup_.options.reconstruction == Reconstruction::kMean) {
       std::vector<float> lengths;
       for (const auto episode : batch.episodes)
-        lengths.push_back(static_cast<float>(workshop_.data.length(episode)));
+        lengths.push_back(static_cast<float>(setup_.data.length(episode)));
       log_likelihood = log_likelihood / at::tensor(lengths).to(log_likelihood.device());
     }
     return -log_likelihood.mean();
@@ -72,9 +73,8 @@ at::Tensor Trainer::loss_of(const MiniBatch& batch, std::int64_t number,
 }
 
 double Trainer::rate() const {
-  if (!workshop_.options.decay) return 1.0;
-  const double done =
-      static_cast<double>(steps_) / static_cast<double>(workshop_.options.max_steps);
+  if (!setup_.options.decay) return 1.0;
+  const double done = static_cast<double>(steps_) / static_cast<double>(setup_.options.max_steps);
   return std::min(1.0, 2.0 * (1.0 - done));
 }
 
@@ -83,7 +83,7 @@ double Trainer::estimate_seconds() {
   constexpr int kTries = 3;  // the first one only warms up
   for (int i = 0; i < kTries; ++i) {
     const Stopwatch clock;
-    workshop_.source.fill(order_[i], workshop_.part_size, workshop_.run.threads, batch_);
+    setup_.source.fill(order_[i], setup_.part_size, setup_.run.threads, batch_);
     at::Tensor features;
     const auto loss = loss_of(batch_, 0, features);
     torch::autograd::grad({loss}, {parameters_}, {}, c10::nullopt, false, true);
@@ -92,21 +92,21 @@ double Trainer::estimate_seconds() {
   }
   // At the end everything is encoded and evaluated once: two passes forward, a third of a step
   // each.
-  const double batches = static_cast<double>(workshop_.data.episodes()) /
-                         static_cast<double>(workshop_.options.batch_trajectories);
-  return seconds * (static_cast<double>(workshop_.options.max_steps) + batches * 2.0 / 3.0);
+  const double batches = static_cast<double>(setup_.data.episodes()) /
+                         static_cast<double>(setup_.options.batch_trajectories);
+  return seconds * (static_cast<double>(setup_.options.max_steps) + batches * 2.0 / 3.0);
 }
 
 double Trainer::train_round(const std::function<void(double fraction)>& progress) {
   const Stopwatch clock;
-  const auto end = std::min(workshop_.options.max_steps, steps_ + kRoundSteps);
+  const auto end = std::min(setup_.options.max_steps, steps_ + kRoundSteps);
   const auto begin = steps_;
   std::vector<at::Tensor> losses, latents;  // read once per round: a GPU need not wait for us
   std::vector<std::int64_t> episodes;
   while (steps_ < end) {
-    workshop_.source.fill(order_[steps_], workshop_.part_size, workshop_.run.threads, batch_);
+    setup_.source.fill(order_[steps_], setup_.part_size, setup_.run.threads, batch_);
     work_.steps += batch_.steps();
-    if (workshop_.pads) work_.padding += batch_.padding();
+    if (setup_.pads) work_.padding += batch_.padding();
     at::Tensor features;
     const auto loss = loss_of(batch_, steps_, features);
     adam_->step(loss, rate());
@@ -119,7 +119,7 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
   const double loss = at::stack(losses).mean().item<double>();
   if (!std::isfinite(loss))
     throw NumericError("training diverged before step {}; lower learning-rate, now {}", steps_,
-                       workshop_.options.learning_rate);
+                       setup_.options.learning_rate);
   const auto seen = to_matrix(at::cat(latents));
   note_labels(episodes, seen);
   Matrix recent(std::min(kRecent, seen.rows), seen.columns);
@@ -127,7 +127,8 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
             recent.values.begin());
   ++rounds_;
   const auto after = model_->end_round({steps_, recent, [this] { return all_latents(); }});
-  if (after == AfterRound::kParametersReplaced)
+  if (after == AfterRound::kLossReplaced) objective_since_ = rounds_ + 1;
+  if (after == AfterRound::kParametersReplaced || after == AfterRound::kLossReplaced)
     for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
   finished_ = after == AfterRound::kFinished;
   work_.seconds += clock.seconds();
@@ -151,18 +152,18 @@ void Trainer::note_labels(std::span<const std::int64_t> episodes, const Matrix& 
 
 double Trainer::evaluate() {
   const c10::NoGradGuard no_grad;
-  std::vector<std::int64_t> all(static_cast<std::size_t>(workshop_.data.episodes()));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(setup_.data.episodes()));
   std::iota(all.begin(), all.end(), 0);
   double sum = 0.0;
   // A GPU takes many short trajectories at once; memory stays bounded.
-  const auto mean_length = std::max<std::int64_t>(1, workshop_.data.steps() / std::ssize(all));
+  const auto mean_length = std::max<std::int64_t>(1, setup_.data.steps() / std::ssize(all));
   const auto size = static_cast<std::size_t>(
-      workshop_.pads ? std::clamp<std::int64_t>(kEvaluatedSteps / mean_length, 1, 4096)
-                     : workshop_.options.batch_trajectories);
+      setup_.pads ? std::clamp<std::int64_t>(kEvaluatedSteps / mean_length, 1, 4096)
+                  : setup_.options.batch_trajectories);
   for (std::size_t begin = 0; begin < all.size(); begin += size) {
     const auto part = std::span(all).subspan(begin, std::min(size, all.size() - begin));
-    workshop_.source.fill(part, workshop_.pads ? std::ssize(part) : workshop_.part_size,
-                          workshop_.run.threads, batch_);
+    setup_.source.fill(part, setup_.pads ? std::ssize(part) : setup_.part_size, setup_.run.threads,
+                       batch_);
     at::Tensor features;
     sum += loss_of(batch_, steps_, features).item<double>() * static_cast<double>(part.size());
   }
@@ -173,14 +174,15 @@ Encoder Trainer::encoder() const {
   const auto copy = [](const at::Tensor& tensor) {
     return tensor.defined() ? tensor.detach().to(at::kCPU).clone() : at::Tensor();
   };
-  return {workshop_.inputs, workshop_.architecture, copy(parameters_),
-          copy(model_->latent_weight()), copy(model_->latent_bias())};
+  return {setup_.inputs, setup_.architecture, copy(parameters_), copy(model_->latent_weight()),
+          copy(model_->latent_bias())};
 }
 
 void Trainer::save(ArrayFileWriter& file) const {
-  file.write<std::int64_t>("training/counters",
-                           std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps,
-                                                     work_.padding, adam_->steps()});
+  file.write<std::int64_t>(
+      "training/counters",
+      std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps, work_.padding,
+                                adam_->steps(), objective_since_});
   file.write<std::int32_t>("training/labels", labels_);
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {
@@ -194,23 +196,26 @@ void Trainer::save(ArrayFileWriter& file) const {
 void Trainer::load(const ArrayFileReader& file) {
   const c10::NoGradGuard no_grad;
   const auto counters = file.read<std::int64_t>("training/counters").values;
-  if (counters.size() != 6) throw DataFormatError("the saved training state is incomplete");
+  if (counters.size() != 7 || counters[0] < 0 || counters[0] > setup_.options.max_steps)
+    throw DataFormatError("the counters of the training are not those of this run");
   steps_ = counters[0];
   rounds_ = counters[1];
   finished_ = counters[2] != 0;
   work_ = {counters[3], counters[4], 0.0};
   adam_->restore(counters[5]);
+  objective_since_ = counters[6];
   labels_ = file.read<std::int32_t>("training/labels").values;
+  require_labels(labels_, setup_.data.episodes(), setup_.options.k);
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {
     auto value = i == 0 ? parameters_ : own[i - 1];
-    value.copy_(read_tensor(file, fmt::format("training/value/{}", i)));
     auto first = adam_->first()[i];
-    first.copy_(read_tensor(file, fmt::format("training/first/{}", i)));
     auto second = adam_->second()[i];
-    second.copy_(read_tensor(file, fmt::format("training/second/{}", i)));
+    for (const auto& [name, to] :
+         {std::pair{"value", value}, std::pair{"first", first}, std::pair{"second", second}})
+      to.copy_(read_tensor(file, fmt::format("training/{}/{}", name, i), to.sizes().vec()));
   }
-  model_->load(file);
+  model_->load(file, setup_.data.episodes());
 }
 
 }  // namespace kindred::latent

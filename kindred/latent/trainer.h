@@ -13,8 +13,8 @@
 namespace kindred::latent {
 
 /// The parts all restarts share.
-struct Workshop {
-  Workshop(const Trajectories& data, const Options& options, const RunContext& run);
+struct TrainingSetup {
+  TrainingSetup(const Trajectories& data, const Options& options, const RunContext& run);
 
   const Trajectories& data;
   const Options& options;
@@ -42,7 +42,7 @@ struct Work {
 
 class Trainer {
  public:
-  Trainer(Workshop& workshop, const Recipe& recipe, std::int64_t restart);
+  Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart);
 
   /// Before the first round; not when a saved state is loaded.
   void begin() {
@@ -53,9 +53,11 @@ class Trainer {
 
   /// Trains for a round, at most to the end; returns the mean loss.
   double train_round(const std::function<void(double fraction)>& progress);
-  bool finished() const { return finished_ || steps_ >= workshop_.options.max_steps; }
+  bool finished() const { return finished_ || steps_ >= setup_.options.max_steps; }
   std::int64_t steps() const { return steps_; }
   std::int64_t rounds() const { return rounds_; }
+  /// The first round with the loss the model has now.
+  std::int64_t objective_since() const { return objective_since_; }
 
   /// Label of each trajectory when it was last seen; 0 as long as there are no centres.
   const std::vector<std::int32_t>& labels() const { return labels_; }
@@ -65,7 +67,7 @@ class Trainer {
   const Work& work() const { return work_; }
 
   Encoder encoder() const;
-  Matrix all_latents() const { return encoder().encode(workshop_.data, workshop_.run.threads); }
+  Matrix all_latents() const { return encoder().encode(setup_.data, setup_.run.threads); }
   /// Mean loss over every trajectory.
   double evaluate();
   Model& model() { return *model_; }
@@ -78,7 +80,7 @@ class Trainer {
   void note_labels(std::span<const std::int64_t> episodes, const Matrix& latents);
   double rate() const;
 
-  Workshop& workshop_;
+  TrainingSetup& setup_;
   std::int64_t restart_;
   BatchOrder order_;
   at::Tensor parameters_;
@@ -86,6 +88,7 @@ class Trainer {
   std::unique_ptr<Adam> adam_;
   std::int64_t steps_ = 0;
   std::int64_t rounds_ = 0;
+  std::int64_t objective_since_ = 1;
   bool finished_ = false;
   std::vector<std::int32_t> labels_;
   std::int64_t changed_ = 0;

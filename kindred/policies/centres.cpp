@@ -28,7 +28,7 @@ Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) co
   require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
   const bool counted =
       data.observations.is_interned() && shape.discrete && data.actions.count() == shape.actions;
-  if (!counted) return log_likelihoods(data, inputs_, policies_, floor_, run.threads, over_);
+  if (!counted) return score_trajectories(data, inputs_, policies_, floor_, run.threads, over_);
   const StepCodes codes(data, run.threads);
   return codes.sum_over_steps(
       table_log_probs(data.observations, inputs_, policies_, floor_, run.threads), count(), over_);
@@ -176,6 +176,13 @@ PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file) {
     std::memcpy(stack.parameters()[i].data_ptr<float>(), arrays[i].values.data(),
                 arrays[i].values.size() * sizeof(float));
   return stack;
+}
+
+void restore_stack(const std::string& prefix, const ArrayFileReader& file, PolicyStack& stack) {
+  auto stored = load_stack(prefix, file);
+  if (stored.size() != stack.size() || stored.architecture() != stack.architecture())
+    throw DataFormatError("the stored policies '{}' have another shape than expected", prefix);
+  stack = std::move(stored);
 }
 
 std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) {

@@ -96,6 +96,8 @@ class TabularCentres final : public PolicyCentres {
 /// Saves and restores a stack's parameters as "<prefix>/0", "<prefix>/1", …
 void save_stack(const PolicyStack& stack, const std::string& prefix, ArrayFileWriter& file);
 PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file);
+/// The same into a stack that has its shape already; throws DataFormatError when it has another.
+void restore_stack(const std::string& prefix, const ArrayFileReader& file, PolicyStack& stack);
 
 /// Policies of either kind, as they saved themselves.
 std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file);

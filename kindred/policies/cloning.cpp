@@ -1,5 +1,6 @@
 #include "kindred/policies/cloning.h"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
@@ -12,7 +13,8 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kHeldOut = 10;  // every tenth step
+constexpr std::int64_t kHeldOut = 10;        // every tenth
+constexpr std::int64_t kEnoughEpisodes = 5;  // to spare one
 constexpr double kRateDrop = 0.25;
 
 /// The steps of one group, apart: most to train on, some to judge by.
@@ -20,10 +22,18 @@ struct Split {
   std::vector<std::int64_t> training, held_out;
 
   Split(const Trajectories& data, const std::vector<std::int64_t>& episodes) {
-    std::int64_t n = 0;
-    for (const auto episode : episodes)
-      for (auto t = data.offsets[episode]; t < data.offsets[episode + 1]; ++t)
-        (++n % kHeldOut == 0 ? held_out : training).push_back(t);
+    const auto count = std::ssize(episodes);
+    for (std::int64_t n = 0; n < count; ++n) {
+      const auto episode = episodes[static_cast<std::size_t>(n)];
+      const auto begin = data.offsets[episode];
+      const auto end = data.offsets[episode + 1];
+      auto first_held_out = end;
+      if (count < kEnoughEpisodes)
+        first_held_out -= end - begin > 1 ? std::max<std::int64_t>(1, (end - begin) / kHeldOut) : 0;
+      else if (n % kHeldOut == kEnoughEpisodes - 1)
+        first_held_out = begin;
+      for (auto t = begin; t < end; ++t) (t < first_held_out ? training : held_out).push_back(t);
+    }
     if (held_out.empty()) held_out = training;  // too few to spare any
   }
 };

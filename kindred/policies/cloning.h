@@ -1,8 +1,11 @@
 // Behaviour cloning until it stops paying: each policy of a stack trained on its own episodes.
 //
-// Every tenth step of a policy's episodes is held out. After each round of minibatches the loss on
-// those tells whether the policy became better. When it no longer does, training goes back to the
-// best round and on at a lower rate, until that does not help either; the best round is kept.
+// Every tenth of a policy's episodes is held out, whole: the steps of one episode resemble each
+// other too much to judge by. A policy with fewer than five episodes holds out the last tenth of
+// the steps of each instead, or is judged by what it trains on when all are single steps. After
+// each round of minibatches the loss on the held-out steps tells whether the policy became better.
+// When it no longer does, training goes back to the best round and on at a lower rate, until that
+// does not help either; the best round is kept.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace kindred {
 enum class OverSteps { kSumOfLogs, kLogOfSum };
 
 /// The score of a trajectory before its first step.
-constexpr double score_of_nothing(OverSteps over) {
+constexpr double score_of_no_steps(OverSteps over) {
   return over == OverSteps::kSumOfLogs ? 0.0 : -std::numeric_limits<double>::infinity();
 }
 

@@ -47,9 +47,9 @@ class StepScorer {
 
 }  // namespace
 
-Matrix log_likelihoods(const Trajectories& data, const NetworkInputs& inputs,
-                       const PolicyStack& stack, double floor, int threads, OverSteps over) {
-  Matrix result(data.episodes(), stack.size(), score_of_nothing(over));
+Matrix score_trajectories(const Trajectories& data, const NetworkInputs& inputs,
+                          const PolicyStack& stack, double floor, int threads, OverSteps over) {
+  Matrix result(data.episodes(), stack.size(), score_of_no_steps(over));
   // A thread takes a policy, and streams over the data with it: no two write to one column.
   parallel_chunks(stack.size(), 1, threads, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t p = first; p < last; ++p) {

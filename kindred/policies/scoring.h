@@ -14,9 +14,9 @@ namespace kindred {
 /// Log-likelihood (or what `over` makes of the steps) of every trajectory under each policy, each
 /// step's at least `floor`: [episodes, stack.size()]. Memory is bounded by a block of steps per
 /// thread.
-Matrix log_likelihoods(const Trajectories& data, const NetworkInputs& inputs,
-                       const PolicyStack& stack, double floor, int threads,
-                       OverSteps over = OverSteps::kSumOfLogs);
+Matrix score_trajectories(const Trajectories& data, const NetworkInputs& inputs,
+                          const PolicyStack& stack, double floor, int threads,
+                          OverSteps over = OverSteps::kSumOfLogs);
 
 /// Log-probabilities of all actions in each row of the observation table, at least `floor`:
 /// [distinct × actions, stack.size()]. Interned observations and discrete actions only.

@@ -57,7 +57,7 @@ std::vector<double> StepCodes::count(std::span<const std::int64_t> slots, std::i
 
 Matrix StepCodes::sum_over_steps(std::span<const double> log_probs, std::int64_t columns,
                                  OverSteps over) const {
-  Matrix result(data_.episodes(), columns, score_of_nothing(over));
+  Matrix result(data_.episodes(), columns, score_of_no_steps(over));
   parallel_chunks(data_.episodes(), 4096, threads_, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       double* sum = &result(i, 0);

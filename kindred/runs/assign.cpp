@@ -15,7 +15,7 @@ Assignment assign(const LoadedRun& fitted, const Trajectories& data, const RunCo
   const Matrix scores = fitted.centres->score(data, context);
   Assignment result;
   result.labels = best_columns(scores);
-  result.margins = margins(scores);
+  result.margins = margins(scores, result.labels);
   result.sizes.assign(static_cast<std::size_t>(scores.columns), 0);
   for (std::int64_t i = 0; i < scores.rows; ++i) {
     const auto label = result.labels[static_cast<std::size_t>(i)];

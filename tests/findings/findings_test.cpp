@@ -316,7 +316,7 @@ TEST_F(Findings, NameTheTrajectoriesToLookAt) {
   const auto data = generated("diagonal", 40);
   const auto clustering = tables(data, 5);
   const auto record = record_of(clustering, data);
-  const auto margin = margins(clustering.scores);
+  const auto margin = margins(clustering.scores, clustering.labels);
   const auto& lists = record.at("notable");
   EXPECT_EQ(lists.at(0).at("id"), "uncertain");
   EXPECT_EQ(margin[lists.at(0).at("episodes").at(0).get<std::size_t>()],

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kindred/clustering/clustering.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "tests/clustering/synthetic.h"
@@ -47,10 +49,59 @@ TEST(Agreement, LabelsThatReturnAreUniqueWhateverTheirObjective) {
   EXPECT_EQ(half.verdict, "unstable");
 }
 
-TEST(Agreement, MarginsAreTheLeadOverTheSecondBest) {
+/// Adam now and then leaves a perfect fit for one round; nothing is nearer to the best for that.
+TEST(Agreement, ASpikeOfTheTraceMakesNothingGood) {
+  auto clustering = with_restarts({{-100.0, {0, 0, 1, 1}}, {-150.0, {0, 1, 0, 1}}});
+  clustering.trace = {{.restart = 0, .iteration = 1, .objective = -300.0, .sizes = {}},
+                      {.restart = 1, .iteration = 1, .objective = -320.0, .sizes = {}},
+                      {.restart = 0, .iteration = 2, .objective = -1e6, .sizes = {}}};
+  EXPECT_EQ(restart_agreement(clustering).good, 1);
+  EXPECT_EQ(restart_agreement(clustering).verdict, "unstable");
+}
+
+TEST(Agreement, OneUnluckyBeginningMakesNothingGood) {
+  auto clustering =
+      with_restarts({{-100.0, {0, 0, 1, 1}}, {-150.0, {0, 1, 0, 1}}, {-160.0, {0, 1, 1, 0}}});
+  clustering.trace = {{.restart = 0, .iteration = 1, .objective = -300.0, .sizes = {}},
+                      {.restart = 1, .iteration = 1, .objective = -1e6, .sizes = {}},
+                      {.restart = 2, .iteration = 1, .objective = -310.0, .sizes = {}}};
+  EXPECT_EQ(restart_agreement(clustering).good, 1);
+}
+
+/// DEC's pretraining has losses of another kind than the divergence its restarts end with.
+TEST(Agreement, RoundsOfAnotherLossDoNotCount) {
+  auto clustering = with_restarts({{-1.0, {0, 0, 1, 1}}, {-1.5, {0, 1, 0, 1}}});
+  for (auto& restart : clustering.restarts) restart.objective_since = 2;
+  for (std::int64_t r = 0; r < 2; ++r) {
+    clustering.trace.push_back({.restart = r, .iteration = 1, .objective = -1e3, .sizes = {}});
+    clustering.trace.push_back({.restart = r, .iteration = 2, .objective = -2.0, .sizes = {}});
+  }
+  EXPECT_EQ(restart_agreement(clustering).good, 1);
+}
+
+TEST(Agreement, ImpossibleAnswersAreComparedToo) {
+  constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(
+      restart_agreement(with_restarts({{kImpossible, {0, 0, 1, 1}}, {kImpossible, {1, 1, 0, 0}}}))
+          .verdict,
+      "unique");
+}
+
+TEST(Agreement, MarginsAreTheLeadOfTheLabelOverTheBestOther) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Matrix scores(4, 3);
+  scores.values = {-1.0, -4.0, -2.5, -3.0,       -3.0,       -9.0,
+                   -1.0, -4.0, -2.5, -kInfinity, -kInfinity, -1.0};
+  const std::vector<std::int32_t> labels = {0, 0, 2, 0};  // the last two as after merging
+  EXPECT_EQ(margins(scores, labels), (std::vector<double>{1.5, 0.0, -1.5, -kInfinity}));
+  scores(3, 2) = -kInfinity;
+  EXPECT_EQ(margins(scores, labels).back(), 0.0);
+  EXPECT_EQ(margins(Matrix(1, 1), {{0}}), std::vector<double>{kInfinity});
+}
+
+TEST(Agreement, TheFirstOfEqualColumnsIsTheBest) {
   Matrix scores(2, 3);
   scores.values = {-1.0, -4.0, -2.5, -3.0, -3.0, -9.0};
-  EXPECT_EQ(margins(scores), (std::vector<double>{1.5, 0.0}));
   EXPECT_EQ(best_columns(scores), (std::vector<std::int32_t>{0, 0}));
 }
 

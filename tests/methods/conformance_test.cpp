@@ -151,10 +151,64 @@ TEST_P(MethodConformance, StoppedAndResumedEqualsStraight) {
   std::filesystem::remove(state);
 }
 
+/// A fit stopped after its first piece; nothing is left where the method keeps no state.
+class InterruptedFit {
+ public:
+  InterruptedFit(const std::string& method, const Trajectories& data)
+      : method_(method),
+        name_("kindred-interrupted-" + method + std::to_string(::getpid()) + ".h5") {
+    run_.checkpoint = std::filesystem::temp_directory_path() / name_;
+    run_.stop_requested = [] { return true; };
+    quick(method_, 3)->fit(data, run_);
+    run_.resume = true;
+  }
+  ~InterruptedFit() { std::filesystem::remove(run_.checkpoint); }
+
+  bool left_a_state() const { return std::filesystem::exists(run_.checkpoint); }
+  const std::filesystem::path& state() const { return run_.checkpoint; }
+  void resume(const Trajectories& data) const { quick(method_, 3)->fit(data, run_); }
+
+ private:
+  std::string method_, name_;
+  RunContext run_;
+};
+
+TEST_P(MethodConformance, OtherDataOfTheSameShapeIsNotResumed) {
+  const InterruptedFit fit(GetParam(), linear_control({}));
+  if (!fit.left_a_state()) GTEST_SKIP() << "keeps no state";
+  try {
+    fit.resume(linear_control({}, 2));
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(std::string(error.what()).rfind("'the data' is not the dataset", 0), 0U)
+        << error.what();
+  }
+}
+
+TEST_P(MethodConformance, AStateWithoutItsArraysIsDamaged) {
+  const auto data = linear_control({});
+  const InterruptedFit fit(GetParam(), data);
+  if (!fit.left_a_state()) GTEST_SKIP() << "keeps no state";
+  const ArrayFileReader whole(fit.state());
+  const auto header = whole.read_text("header");
+  const auto state = whole.read_text("state");
+  ArrayFileWriter part(fit.state());
+  part.write_text("header", header);
+  part.write_text("state", state);
+  part.close();
+  EXPECT_THROW(fit.resume(data), DataFormatError);
+}
+
 TEST_P(MethodConformance, CentresRejectOtherData) {
   const auto result = fit(linear_control({}), 2);
   if (GetParam() == "return-kmeans") return;  // it looks at neither observations nor actions
   EXPECT_THROW(result.centres->score(linear_control({.obs_dim = 4}), {}), DataFormatError);
+}
+
+TEST(Methods, ReturnKmeansRefusesAGpu) {
+  RunContext run;
+  run.device = "cuda";
+  EXPECT_THROW(quick("return-kmeans", 2)->fit(linear_control({}), run), InvalidArgument);
 }
 
 std::vector<std::string> method_names() {

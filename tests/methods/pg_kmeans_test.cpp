@@ -4,9 +4,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "kindred/core/error.h"
-#include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/methods/pg_kmeans/episode_regression.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "tests/clustering/synthetic.h"
@@ -72,7 +73,7 @@ TEST(PgKmeans, RecoversTheDiagonalExperts) {
 
 TEST(PgKmeans, RecoversContinuousControllers) {
   const auto data = linear_control({.episodes = 90, .policies = 3});
-  for (const auto init : {Initialisation::kRandom, Initialisation::kFingerprint}) {
+  for (const auto init : {Initialisation::kRandom, Initialisation::kEpisodeRegression}) {
     Options options;
     options.k = 4;
     options.merge_to = 3;
@@ -171,6 +172,44 @@ TEST(PgKmeans, MergingReportsTheObjectiveBeforeAndAfter) {
   EXPECT_DOUBLE_EQ(best.objective, best.merges.back().objective);
 }
 
+/// Where nothing was merged there is nothing to refine, and no objective before merging.
+TEST(PgKmeans, RefinesOnlyWhatWasMerged) {
+  const auto data = linear_control({.episodes = 40, .policies = 2});
+  Options options;
+  options.k = 2;
+  options.restarts = 2;
+  options.hidden = 16;
+  const auto refined = fit(data, options);
+  for (const auto& restart : refined.restarts) {
+    EXPECT_TRUE(restart.merges.empty());
+    EXPECT_EQ(restart.objective_before_merge, restart.objective);
+  }
+  options.refine = false;
+  const auto plain = fit(data, options);
+  EXPECT_EQ(refined.iterations, plain.iterations);
+  EXPECT_EQ(refined.scores.values, plain.scores.values);
+}
+
+TEST(PgKmeans, SaysHowManyRoundsThereCanBe) {
+  const auto data = gridworld("takeball", 20);
+  const auto most_rounds = [&](std::int64_t merge_to, bool refine) {
+    Options options;
+    options.k = 4;
+    options.merge_to = merge_to;
+    options.refine = refine;
+    options.max_rounds = 7;
+    options.policy = PolicyKind::kTabular;
+    std::int64_t most = 0;
+    RunContext run;
+    run.progress = [&](const Progress& progress) { most = progress.max_iterations; };
+    fit(data, options, run);
+    return most;
+  };
+  EXPECT_EQ(most_rounds(0, true), 7);
+  EXPECT_EQ(most_rounds(2, false), 7);
+  EXPECT_EQ(most_rounds(2, true), 14);
+}
+
 TEST(PgKmeans, FinalLabelsAreTheLikeliestPolicies) {
   const auto data = gridworld("diagonal", 200);
   Options options;
@@ -201,28 +240,59 @@ TEST(PgKmeans, FloorBoundsEveryStep) {
       EXPECT_GE(result.scores(i, c), -2.0 * static_cast<double>(data.length(i)));
 }
 
+/// What became of clusters that had been empty for two rounds, a round later.
+struct Emptied {
+  std::int64_t stayed_empty = 0;
+  std::int64_t filled = 0;
+
+  explicit Emptied(const Clustering& result) {
+    std::map<std::int64_t, std::vector<std::vector<std::int64_t>>> sizes;  // by restart and round
+    for (const auto& entry : result.trace) sizes[entry.restart].push_back(entry.sizes);
+    for (const auto& [restart, rounds] : sizes)
+      for (std::size_t t = 2; t < rounds.size(); ++t)
+        for (std::size_t c = 0; c < rounds[t].size(); ++c)
+          if (rounds[t - 2][c] == 0 && rounds[t - 1][c] == 0)
+            ++(rounds[t][c] == 0 ? stayed_empty : filled);
+  }
+};
+
 TEST(PgKmeans, EmptyClustersAreGivenUpOrReseeded) {
   // Two policies cannot fill eight clusters for long once labels settle.
   const auto data = linear_control({.episodes = 24, .length = 30, .policies = 2, .noise = 0.01});
-  for (const auto rule : {EmptyCluster::kDrop, EmptyCluster::kReseed}) {
-    Options options;
-    options.k = 8;
-    options.restarts = 2;
-    options.hidden = 16;
-    options.max_rounds = 12;
-    options.empty_cluster = rule;
-    const auto result = fit(data, options);
-    std::vector<std::int64_t> sizes(static_cast<std::size_t>(result.k()), 0);
-    for (const auto label : result.labels) ++sizes.at(static_cast<std::size_t>(label));
-    for (const auto size : sizes) EXPECT_GT(size, 0);
-  }
+  Options options;
+  options.k = 8;
+  options.restarts = 2;
+  options.hidden = 16;
+  options.max_rounds = 12;
+  options.change_tolerance = 0.0;
+  options.empty_cluster = EmptyCluster::kDrop;
+  const Emptied dropped(fit(data, options));
+  EXPECT_GT(dropped.stayed_empty, 0);
+  EXPECT_EQ(dropped.filled, 0);
+  options.empty_cluster = EmptyCluster::kReseed;
+  EXPECT_GT(Emptied(fit(data, options)).filled, 0);
 }
 
-TEST(PgKmeans, FingerprintsSeparateLinearPolicies) {
+TEST(PgKmeans, EpisodeRegressionsSeparateLinearPolicies) {
   const auto data = linear_control({.episodes = 60, .policies = 4});
   Random random(1);
-  EXPECT_GE(normalized_mutual_information(fingerprint_labels(data, 4, random), data.labels.span()),
-            0.99);
+  EXPECT_GE(
+      normalized_mutual_information(episode_regression_labels(data, 4, random), data.labels.span()),
+      0.99);
+}
+
+TEST(PgKmeans, TablesRefuseAGpu) {
+  Options options;
+  options.k = 2;
+  options.policy = PolicyKind::kTabular;
+  RunContext run;
+  run.device = "cuda";
+  try {
+    fit(gridworld("diagonal", 4), options, run);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "policy 'tabular' runs on the CPU only; leave out --device cuda");
+  }
 }
 
 TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {

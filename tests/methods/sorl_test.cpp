@@ -36,7 +36,7 @@ Options quick(std::int64_t k) {
 }
 
 double score(const std::vector<double>& probabilities, OverSteps over) {
-  double result = score_of_nothing(over);
+  double result = score_of_no_steps(over);
   for (const double p : probabilities) result = with_step(result, std::log(p), over);
   return result;
 }
@@ -333,7 +333,7 @@ TEST(Sorl, WhatCannotBeDoneIsExplained) {
   };
   RunContext cuda;
   cuda.device = "cuda";
-  EXPECT_EQ(message(quick(2), cuda), "sorl trains on the CPU only; leave out --device cuda");
+  EXPECT_EQ(message(quick(2), cuda), "sorl runs on the CPU only; leave out --device cuda");
   EXPECT_EQ(message(quick(6), {}), "k is 6 but there are only 5 trajectories; choose a smaller k");
   auto options = quick(2);
   options.merge_to = 3;

@@ -54,7 +54,7 @@ CloningOptions quick() {
 }
 
 TEST(Cloning, FindsEachGroupsController) {
-  Fixture f(testing::linear_control({.episodes = 80, .noise = 0.3}), true, 2);
+  Fixture f(testing::linear_control({.episodes = 300, .noise = 0.3}), true, 2);
   const auto groups = groups_of(f.data, 2);
   const auto summaries = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
   // The controllers' noise is all that is left: two numbers of deviation 0.3.
@@ -70,11 +70,57 @@ TEST(Cloning, FindsEachGroupsController) {
 }
 
 TEST(Cloning, FindsADiscreteRule) {
-  const auto grid = testing::gridworld("diagonal", 60);
+  const auto grid = testing::gridworld("diagonal", 300);
   Fixture f(grid, false, 5);
   const auto summaries =
       clone_policies(f.data, f.inputs, groups_of(grid, 5), quick(), f.policies, {});
   for (const auto& summary : summaries) EXPECT_LT(summary.loss, 0.02);  // the experts never waver
+}
+
+/// In each episode one observation and one coin toss, over and over.
+Trajectories coin_tosses(std::int64_t episodes, std::int64_t length) {
+  Random random(3, "tosses");
+  std::vector<float> observations;
+  std::vector<std::int32_t> actions;
+  Trajectories data;
+  std::vector<std::int64_t> offsets = {0};
+  for (std::int64_t i = 0; i < episodes; ++i) {
+    const auto seen = static_cast<float>(random.normal());
+    const auto toss = static_cast<std::int32_t>(random.below(2));
+    observations.insert(observations.end(), static_cast<std::size_t>(length), seen);
+    actions.insert(actions.end(), static_cast<std::size_t>(length), toss);
+    offsets.push_back(offsets.back() + length);
+    data.ids.push_back(std::to_string(i));
+  }
+  data.offsets = offsets;
+  data.observations = Observations::dense(Column<float>(observations), 1);
+  data.actions = Actions::discrete(actions, 2);
+  return data;
+}
+
+/// The toss of an episode says nothing of the next one's: learning tosses by heart must not count.
+TEST(Cloning, IsJudgedByEpisodesItHasNotSeen) {
+  Fixture f(coin_tosses(60, 20), true, 1);
+  std::vector<std::int64_t> all(60);
+  std::iota(all.begin(), all.end(), 0);
+  const auto summary = clone_policies(f.data, f.inputs, {all}, quick(), f.policies, {}).at(0);
+  EXPECT_GT(summary.loss, 0.55);  // a coin toss is worth log 2 = 0.69; by heart it would be near 0
+}
+
+/// Four episodes cannot spare one, and the steps of each come from one controller.
+TEST(Cloning, FewEpisodesAreJudgedByTheirEnds) {
+  auto data = testing::linear_control({.episodes = 4, .length = 300, .policies = 1});
+  auto turned = data;
+  std::vector<float> actions(data.actions.floats().begin(), data.actions.floats().end());
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    for (auto t = data.offsets[i + 1] - data.length(i) / 10; t < data.offsets[i + 1]; ++t)
+      for (std::int64_t a = 0; a < 2; ++a) actions[static_cast<std::size_t>(t * 2 + a)] += 100.0F;
+  turned.actions = Actions::continuous(actions, 2);
+  Fixture plain(std::move(data), true, 1), odd(std::move(turned), true, 1);
+  const EpisodeGroups all = {{0, 1, 2, 3}};
+  EXPECT_LT(clone_policies(plain.data, plain.inputs, all, quick(), plain.policies, {})[0].loss,
+            2.0);
+  EXPECT_GT(clone_policies(odd.data, odd.inputs, all, quick(), odd.policies, {})[0].loss, 100.0);
 }
 
 TEST(Cloning, KeepsTheBestRound) {

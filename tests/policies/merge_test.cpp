@@ -53,6 +53,33 @@ TEST(Merge, DeadClustersTakeNoPart) {
   EXPECT_TRUE(merge_clusters(c.scores, 2, MergeRule::kLeastLoss, c.labels, c.alive).empty());
 }
 
+/// Trajectory 3 is impossible wherever it goes, so that every sum over cluster 1 is -inf: the
+/// others still say that 2 belongs to 0.
+TEST(Merge, WhatIsImpossibleAnywayDecidesNothing) {
+  Case c;
+  for (std::int64_t k = 0; k < 3; ++k) c.scores(3, k) = -std::numeric_limits<double>::infinity();
+  c.scores(2, 0) = -500.0;
+  c.scores(4, 0) = c.scores(5, 0) = -2.0;
+  const auto steps = merge_clusters(c.scores, 2, MergeRule::kLeastLoss, c.labels, c.alive);
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].from, 2);  // into 0 it loses 2; 0 into 1 would lose 3
+  EXPECT_EQ(steps[0].into, 0);
+}
+
+TEST(Merge, AsFewTrajectoriesAsCanBeBecomeImpossible) {
+  Case c;
+  constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i < 6; ++i)
+    for (std::int64_t k = 0; k < 3; ++k)
+      if (k != c.labels[static_cast<std::size_t>(i)]) c.scores(i, k) = kImpossible;
+  c.scores(4, 1) = -1000.0;  // one of the two of cluster 2 is possible in cluster 1
+  const auto steps = merge_clusters(c.scores, 2, MergeRule::kLeastLoss, c.labels, c.alive);
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].from, 2);
+  EXPECT_EQ(steps[0].into, 1);
+  EXPECT_EQ(steps[0].objective, kImpossible);
+}
+
 TEST(Merge, ImpossiblePairsCanStillBeMerged) {
   Case c;
   for (std::int64_t i = 0; i < 6; ++i)

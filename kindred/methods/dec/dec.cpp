@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include "kindred/clustering/checkpoint.h"
 #include "kindred/latent/encoder.h"
 #include "kindred/latent/fit.h"
 #include "kindred/nn/kmeans.h"
@@ -43,7 +44,7 @@ class Dec final : public latent::Model {
           options_.pretrain * static_cast<double>(options_.max_steps))
         return latent::AfterRound::kGoOn;
       start_clustering(round.all_latents(), round.steps);
-      return latent::AfterRound::kParametersReplaced;
+      return latent::AfterRound::kLossReplaced;
     }
     if (round.steps - refreshed_ < options_.refresh_steps) return latent::AfterRound::kGoOn;
     return refresh(round.all_latents(), round.steps) ? latent::AfterRound::kFinished
@@ -56,11 +57,12 @@ class Dec final : public latent::Model {
     latent::write_tensor(file, "dec/target", target_);
     file.write<std::int32_t>("dec/labels", labels_);
   }
-  void load(const ArrayFileReader& file) override {
+  void load(const ArrayFileReader& file, std::int64_t episodes) override {
     refreshed_ = file.read<std::int64_t>("dec/refreshed").values.at(0);
     if (!file.contains("dec/target")) return;
-    target_ = latent::read_tensor(file, "dec/target");
+    target_ = latent::read_tensor(file, "dec/target", {episodes, options_.k});
     labels_ = file.read<std::int32_t>("dec/labels").values;
+    require_labels(labels_, episodes, options_.k);
   }
 
  private:
@@ -77,7 +79,7 @@ class Dec final : public latent::Model {
     refresh(latents, steps);
   }
 
-  /// Sets the target anew; true when hardly a label has changed since the last time.
+  /// Sets a new target; true when hardly a label has changed since the last time.
   bool refresh(const Matrix& latents, std::int64_t steps) {
     const c10::NoGradGuard no_grad;
     const auto q =

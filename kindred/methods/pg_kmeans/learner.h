@@ -14,9 +14,9 @@
 
 namespace kindred::pg_kmeans {
 
-class Learner {
+class PolicyLearner {
  public:
-  virtual ~Learner() = default;
+  virtual ~PolicyLearner() = default;
 
   /// Fits each policy in `slots` to the trajectories carrying its cluster's label in its restart.
   /// Starts from what the policies are now. `round` names the random streams.
@@ -38,7 +38,7 @@ class Learner {
 
 /// The learner for the data's kind: exact counts where observations repeat and actions are
 /// discrete (networks or tables), minibatches otherwise.
-std::unique_ptr<Learner> make_learner(const Trajectories& data, const Options& options,
-                                      const RunContext& run);
+std::unique_ptr<PolicyLearner> make_learner(const Trajectories& data, const Options& options,
+                                            const RunContext& run);
 
 }  // namespace kindred::pg_kmeans

@@ -8,15 +8,15 @@
 namespace kindred::pg_kmeans {
 
 /// Action frequencies, exact; interned observations and discrete actions.
-std::unique_ptr<Learner> make_tabular_learner(const Trajectories& data, const Options& options,
-                                              const RunContext& run);
+std::unique_ptr<PolicyLearner> make_tabular_learner(const Trajectories& data,
+                                                    const Options& options, const RunContext& run);
 
 /// Networks on the CPU, a policy at a time on each core.
-std::unique_ptr<Learner> make_network_learner(const Trajectories& data, const Options& options,
-                                              const RunContext& run);
+std::unique_ptr<PolicyLearner> make_network_learner(const Trajectories& data,
+                                                    const Options& options, const RunContext& run);
 
 /// Networks through LibTorch, all of them as one stack; for GPUs, works on any device.
-std::unique_ptr<Learner> make_stack_learner(const Trajectories& data, const Options& options,
-                                            const RunContext& run);
+std::unique_ptr<PolicyLearner> make_stack_learner(const Trajectories& data, const Options& options,
+                                                  const RunContext& run);
 
 }  // namespace kindred::pg_kmeans

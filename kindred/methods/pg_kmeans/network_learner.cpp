@@ -19,7 +19,7 @@
 namespace kindred::pg_kmeans {
 namespace {
 
-class NetworkLearner final : public Learner {
+class NetworkLearner final : public PolicyLearner {
  public:
   NetworkLearner(const Trajectories& data, const Options& options, const RunContext& run)
       : data_(data),
@@ -65,7 +65,7 @@ class NetworkLearner final : public Learner {
   Matrix score(std::span<const std::int64_t> slots) const override {
     const auto stack = policies_.select(slots);
     if (!codes_)
-      return log_likelihoods(data_, inputs_, stack, options_.log_prob_floor, run_.threads);
+      return score_trajectories(data_, inputs_, stack, options_.log_prob_floor, run_.threads);
     return codes_->sum_over_steps(
         table_log_probs(data_.observations, inputs_, stack, options_.log_prob_floor, run_.threads),
         stack.size());
@@ -82,7 +82,7 @@ class NetworkLearner final : public Learner {
   }
 
   void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
-  void load(const ArrayFileReader& file) override { policies_ = load_stack("learner", file); }
+  void load(const ArrayFileReader& file) override { restore_stack("learner", file, policies_); }
 
  private:
   void fit_on_counts(CpuPolicy& policy, std::span<const double> counts) const {
@@ -123,14 +123,17 @@ class NetworkLearner final : public Learner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_network_learner(const Trajectories& data, const Options& options,
-                                              const RunContext& run) {
+std::unique_ptr<PolicyLearner> make_network_learner(const Trajectories& data,
+                                                    const Options& options, const RunContext& run) {
   return std::make_unique<NetworkLearner>(data, options, run);
 }
 
-std::unique_ptr<Learner> make_learner(const Trajectories& data, const Options& options,
-                                      const RunContext& run) {
-  if (options.policy == PolicyKind::kTabular) return make_tabular_learner(data, options, run);
+std::unique_ptr<PolicyLearner> make_learner(const Trajectories& data, const Options& options,
+                                            const RunContext& run) {
+  if (options.policy == PolicyKind::kTabular) {
+    require_cpu(run, "policy 'tabular'");
+    return make_tabular_learner(data, options, run);
+  }
   return run.device == "cpu" ? make_network_learner(data, options, run)
                              : make_stack_learner(data, options, run);
 }

@@ -37,8 +37,8 @@ OptionTable Options::describe() {
           "refine", refine,
           "After merging, train new policies on the clusters and go on until labels settle again."),
       choice("standardize", standardize, {"auto", "on", "off"},
-             "Scale observations by the dataset's mean and deviation; auto leaves repeating "
-             "(gridworld) observations as they are."),
+             "Scale observations by the dataset's mean and deviation; auto leaves "
+             "observations of zeros and ones (gridworlds) as they are."),
       integer("hidden", hidden, 1, 65536, "Width of the policy's hidden layers."),
       integer("hidden-layers", hidden_layers, 1, 16, "Number of the policy's hidden layers."),
       real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),
@@ -83,7 +83,7 @@ Options resolve(Options options, const Trajectories& data) {
         data.actions.is_discrete() ? "discrete actions" : "continuous actions",
         data.observations.is_interned() ? "repeating observations"
                                         : "observations that do not repeat");
-  if (options.init == Initialisation::kFingerprint && data.actions.is_discrete())
+  if (options.init == Initialisation::kEpisodeRegression && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
   if (!counted) {
     require_sensible_batch("batch-steps", options.batch_steps, data.steps());

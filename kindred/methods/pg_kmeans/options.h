@@ -12,7 +12,7 @@
 namespace kindred::pg_kmeans {
 
 enum class PolicyKind { kMlp, kTabular };
-enum class Initialisation { kRandom, kFingerprint };
+enum class Initialisation { kRandom, kEpisodeRegression };
 enum class EmptyCluster { kDrop, kReseed };
 
 struct Options {

@@ -1,35 +1,80 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/core/stopwatch.h"
+#include "kindred/core/random.h"
+#include "kindred/methods/pg_kmeans/episode_regression.h"
 #include "kindred/methods/pg_kmeans/learner.h"
-#include "kindred/methods/pg_kmeans/state.h"
 #include "kindred/policies/merge.h"
+#include "kindred/policies/restarts.h"
 
 namespace kindred::pg_kmeans {
 namespace {
 
-struct Timings {
-  double m_step = 0.0;
-  double e_step = 0.0;
-  double checkpoint = 0.0;
+using nlohmann::json;
+
+/// Which clusters of a restart still take part.
+struct Clusters {
+  std::vector<std::uint8_t> alive;         // [k]: not merged away and not given up
+  std::vector<std::int64_t> empty_rounds;  // [k]: rounds since the cluster had a member
+  std::int64_t reseeds = 0;
 };
+
+struct State {
+  Restarts restarts;
+  std::vector<Clusters> clusters;  // [restarts]
+};
+
+/// Random equal partitions (or k-means on episode regressions), one per restart.
+void start(State& state, const Trajectories& data, const Options& options, int threads) {
+  for (std::int64_t r = 0; r < options.restarts; ++r) {
+    auto& labels = state.restarts[r].labels;
+    Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
+    if (options.init == Initialisation::kEpisodeRegression) {
+      labels = episode_regression_labels(data, options.k, random, threads);
+    } else {
+      for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(options.k));
+      random.shuffle(std::span(labels));
+    }
+  }
+}
+
+json save(const State& state, const PolicyLearner& learner, ArrayFileWriter& file) {
+  learner.save(file);
+  json saved = json::array();
+  for (const auto& clusters : state.clusters)
+    saved.push_back({{"alive", clusters.alive},
+                     {"empty_rounds", clusters.empty_rounds},
+                     {"reseeds", clusters.reseeds}});
+  return saved;
+}
+
+void restore(const json& saved, const ArrayFileReader& file, State& state, PolicyLearner& learner) {
+  for (std::size_t r = 0; r < state.clusters.size(); ++r) {
+    auto& clusters = state.clusters[r];
+    const auto k = clusters.alive.size();
+    const auto& j = saved.at(r);
+    clusters = {j.at("alive").get<std::vector<std::uint8_t>>(),
+                j.at("empty_rounds").get<std::vector<std::int64_t>>(), j.at("reseeds")};
+    if (clusters.alive.size() != k || clusters.empty_rounds.size() != k)
+      throw DataFormatError("a restart has {} clusters, expected {}", clusters.alive.size(), k);
+  }
+  learner.load(file);
+}
 
 /// Slots of the running restarts' living clusters; only those with members when `occupied`.
 std::vector<std::int64_t> living_slots(const State& state, std::int64_t k, bool occupied) {
   std::vector<std::int64_t> slots;
-  for (std::size_t r = 0; r < state.restarts.size(); ++r) {
-    const auto& restart = state.restarts[r];
-    if (restart.phase == Phase::kDone) continue;
-    const auto sizes = restart.sizes();
+  for (const auto r : state.restarts.running()) {
+    const auto& alive = state.clusters[static_cast<std::size_t>(r)].alive;
+    const auto sizes = state.restarts[r].sizes(k);
     for (std::size_t c = 0; c < sizes.size(); ++c)
-      if (restart.alive[c] && (!occupied || sizes[c] > 0))
-        slots.push_back(static_cast<std::int64_t>(r) * k + static_cast<std::int64_t>(c));
+      if (alive[c] && (!occupied || sizes[c] > 0))
+        slots.push_back(r * k + static_cast<std::int64_t>(c));
   }
   return slots;
 }
@@ -46,15 +91,14 @@ Matrix scores_of(const Matrix& scores, std::span<const std::int64_t> slots, std:
 }
 
 /// M-step: each policy is cloned from its own trajectories.
-void clone_policies(const State& state, const Options& options, Learner& learner) {
+void fit_policies(const State& state, const Options& options, PolicyLearner& learner) {
   const auto slots = living_slots(state, options.k, true);
   learner.fit(
       slots,
       [&](std::int64_t restart) {
-        return std::span<const std::int32_t>(
-            state.restarts[static_cast<std::size_t>(restart)].labels);
+        return std::span<const std::int32_t>(state.restarts[restart].labels);
       },
-      state.round);
+      state.restarts.round());
 }
 
 /// E-step for one restart: each trajectory goes to its most likely policy. A trajectory stays where
@@ -87,56 +131,60 @@ void reseed(Restart& restart, std::int64_t cluster, const Matrix& scores,
   for (std::int64_t i = 0; i < share; ++i)
     restart.labels[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] =
         static_cast<std::int32_t>(cluster);
-  ++restart.reseeds;
 }
 
 /// An emptied cluster keeps its policy for one round, then is reseeded or given up.
 /// Returns whether any cluster was reseeded.
-bool handle_empty_clusters(Restart& restart, std::int64_t index, const Matrix& scores,
-                           const Trajectories& data, const Options& options, std::int64_t round,
-                           Learner& learner) {
+bool handle_empty_clusters(State& state, std::int64_t index, const Matrix& scores,
+                           const Trajectories& data, const Options& options,
+                           PolicyLearner& learner) {
+  auto& restart = state.restarts[index];
+  auto& clusters = state.clusters[static_cast<std::size_t>(index)];
   bool reseeded = false;
-  const auto sizes = restart.sizes();
+  const auto sizes = restart.sizes(options.k);
   for (std::size_t c = 0; c < sizes.size(); ++c) {
-    auto& empty_rounds = restart.empty_rounds[c];
+    auto& empty_rounds = clusters.empty_rounds[c];
     empty_rounds = sizes[c] > 0 ? 0 : empty_rounds + 1;
-    if (!restart.alive[c] || empty_rounds < 2) continue;
-    if (options.empty_cluster == EmptyCluster::kReseed && restart.reseeds < options.k) {
+    if (!clusters.alive[c] || empty_rounds < 2) continue;
+    if (options.empty_cluster == EmptyCluster::kReseed && clusters.reseeds < options.k) {
       const auto cluster = static_cast<std::int64_t>(c);
       reseed(restart, cluster, scores, data);
-      learner.reinitialise(index * options.k + cluster, round);
+      learner.reinitialise(index * options.k + cluster, state.restarts.round());
+      ++clusters.reseeds;
       empty_rounds = 0;
       reseeded = true;
     } else {
-      restart.alive[c] = 0;
+      clusters.alive[c] = 0;
     }
   }
   return reseeded;
 }
 
 /// Ends the fitting of a restart: empty clusters go, then clusters are merged down to k*.
-void merge(Restart& restart, const Matrix& scores, const Options& options) {
-  restart.objective_before_merge = restart.objective;
-  const auto sizes = restart.sizes();
+/// Returns whether any were merged.
+bool merge(Restart& restart, Clusters& clusters, const Matrix& scores, const Options& options) {
+  const auto sizes = restart.sizes(options.k);
   for (std::size_t c = 0; c < sizes.size(); ++c)
-    if (sizes[c] == 0) restart.alive[c] = 0;
+    if (sizes[c] == 0) clusters.alive[c] = 0;
   restart.merges =
-      merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels, restart.alive);
-  if (!restart.merges.empty()) restart.objective = restart.merges.back().objective;
+      merge_clusters(scores, options.merge_to, options.merge_rule, restart.labels, clusters.alive);
+  if (restart.merges.empty()) return false;
+  restart.objective_before_merge = restart.objective;
+  restart.objective = restart.merges.back().objective;
+  return true;
 }
 
 /// Moves a restart on once its labels have settled or its rounds are used up: from fitting over
-/// merging to refining, and to its end.
-void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
-                   const Options& options, std::int64_t round, Learner& learner) {
-  const auto allowed = static_cast<std::int64_t>(options.change_tolerance *
-                                                 static_cast<double>(restart.labels.size()));
-  restart.converged = restart.changed <= allowed;
+/// merging to refining what was merged, and to its end.
+void advance_phase(State& state, std::int64_t index, const Matrix& scores, const Options& options,
+                   PolicyLearner& learner) {
+  auto& restart = state.restarts[index];
+  auto& clusters = state.clusters[static_cast<std::size_t>(index)];
+  restart.converged = restart.settled(options.change_tolerance);
   if (!restart.converged && restart.phase_rounds < options.max_rounds) return;
 
-  const bool fitted = restart.phase == Phase::kFitting;
-  if (fitted) merge(restart, scores, options);
-  if (!fitted || !options.refine) {
+  const bool merged = restart.phase == Phase::kFitting && merge(restart, clusters, scores, options);
+  if (!merged || !options.refine) {
     restart.phase = Phase::kDone;
     return;
   }
@@ -144,103 +192,61 @@ void advance_phase(Restart& restart, std::int64_t index, const Matrix& scores,
   // ones know only what their cluster has in common.
   restart.phase = Phase::kRefining;
   restart.phase_rounds = 0;
-  for (std::size_t c = 0; c < restart.alive.size(); ++c)
-    if (restart.alive[c])
-      learner.reinitialise(index * options.k + static_cast<std::int64_t>(c), round);
+  for (std::size_t c = 0; c < clusters.alive.size(); ++c)
+    if (clusters.alive[c])
+      learner.reinitialise(index * options.k + static_cast<std::int64_t>(c),
+                           state.restarts.round());
 }
 
 /// E-step: scores every trajectory under every living policy, then lets each restart move on.
-void assign_all(State& state, const Trajectories& data, const Options& options, Learner& learner,
-                double seconds) {
+void assign_all(State& state, const Trajectories& data, const Options& options,
+                PolicyLearner& learner) {
   const auto slots = living_slots(state, options.k, false);
   const Matrix all_scores = learner.score(slots);
-  for (std::size_t r = 0; r < state.restarts.size(); ++r) {
-    auto& restart = state.restarts[r];
-    if (restart.phase == Phase::kDone) continue;
-    const auto index = static_cast<std::int64_t>(r);
+  for (const auto index : state.restarts.running()) {
     const Matrix scores = scores_of(all_scores, slots, index, options.k);
-    assign_trajectories(restart, scores);
-    ++restart.rounds;
-    ++restart.phase_rounds;
-    state.trace.push_back(
-        {index, restart.rounds, restart.objective, restart.changed, restart.sizes(), seconds});
-    if (!handle_empty_clusters(restart, index, scores, data, options, state.round, learner))
-      advance_phase(restart, index, scores, options, state.round, learner);
+    assign_trajectories(state.restarts[index], scores);
+    state.restarts.note_round(index);
+    if (!handle_empty_clusters(state, index, scores, data, options, learner))
+      advance_phase(state, index, scores, options, learner);
   }
 }
 
-void report(const State& state, const Options& options, const RunContext& run, double seconds) {
-  const auto& best = state.restarts[static_cast<std::size_t>(state.best())];
-  Progress progress{.stage = "round",
-                    .iteration = state.round,
-                    .max_iterations = options.max_rounds,
-                    .fraction = 1.0,
-                    .objective = best.objective,
-                    .changed = best.changed,
-                    .running = std::ranges::count_if(
-                        state.restarts, [](const auto& r) { return r.phase != Phase::kDone; }),
-                    .sizes = best.sizes(),
-                    .seconds = seconds};
-  std::erase(progress.sizes, 0);
-  run.report(progress);
-}
-
-Clustering conclude(const State& state, const Options& options, const Learner& learner) {
-  Clustering result;
-  result.method = "pg-kmeans";
-  result.score_meaning = "log-likelihood";
-  result.options = to_json(Options(options).describe());
-  result.trace = state.trace;
-  std::vector<RestartSummary> restarts;
-  for (std::size_t r = 0; r < state.restarts.size(); ++r) {
-    const auto& restart = state.restarts[r];
-    restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
-                        restart.objective, restart.objective_before_merge, restart.merges,
-                        consecutive_labels(restart.labels)});
-  }
-  adopt_best(std::move(restarts), result);
-
-  const auto& best = state.restarts[static_cast<std::size_t>(result.best_restart)];
-  std::vector<std::int64_t> slots;
-  const auto sizes = best.sizes();
-  for (std::size_t c = 0; c < sizes.size(); ++c)
-    if (sizes[c] > 0)
-      slots.push_back(result.best_restart * options.k + static_cast<std::int64_t>(c));
-  result.scores = learner.score(slots);
-  result.centres = learner.centres(slots);
-  return result;
+/// The restarts of a fit before their first round; they can take twice as many rounds where merged
+/// clusters are refined.
+State new_state(const Trajectories& data, const Options& options, const RunContext& run) {
+  const bool refines = options.refine && options.merge_to < options.k;
+  const Clusters clusters{std::vector<std::uint8_t>(static_cast<std::size_t>(options.k), 1),
+                          std::vector<std::int64_t>(static_cast<std::size_t>(options.k), 0)};
+  return {Restarts({.method = "pg-kmeans",
+                    .options = to_json(Options(options).describe()),
+                    .k = options.k,
+                    .restarts = options.restarts,
+                    .most_rounds = refines ? 2 * options.max_rounds : options.max_rounds},
+                   data, run),
+          std::vector(static_cast<std::size_t>(options.restarts), clusters)};
 }
 
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  const Stopwatch clock;
-  Timings timings;
   const Options options = resolve(requested, data);
+  State state = new_state(data, options, run);
+  auto& restarts = state.restarts;
   const auto learner = make_learner(data, options, run);
-  const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);
-  State state = resuming ? load_state(*learner, options, data, run.checkpoint)
-                         : start(data, options, run.threads);
+  const bool resumed = restarts.resume([&](const json& saved, const ArrayFileReader& file) {
+    restore(saved, file, state, *learner);
+  });
+  if (!resumed) start(state, data, options, run.threads);
 
-  bool stopped = false;
-  while (state.running() && !stopped) {
-    ++state.round;
-    timed(timings.m_step, [&] { clone_policies(state, options, *learner); });
-    timed(timings.e_step, [&] { assign_all(state, data, options, *learner, clock.seconds()); });
-    if (!run.checkpoint.empty())
-      timed(timings.checkpoint, [&] { save_state(state, *learner, options, run.checkpoint); });
-    report(state, options, run, clock.seconds());
-    stopped = run.should_stop() && state.running();
+  while (restarts.next_round()) {
+    restarts.timed("m_step", [&] { fit_policies(state, options, *learner); });
+    restarts.timed("e_step", [&] { assign_all(state, data, options, *learner); });
+    restarts.end_round([&](ArrayFileWriter& file) { return save(state, *learner, file); });
   }
-
-  Clustering result = conclude(state, options, *learner);
-  result.stopped = stopped;
-  result.seconds = clock.seconds();
-  result.timings = {{"m_step", timings.m_step},
-                    {"e_step", timings.e_step},
-                    {"checkpoint", timings.checkpoint},
-                    {"rounds", state.round}};
-  return result;
+  return restarts.conclude(
+      "log-likelihood", [&](Restarts::Slots slots) { return learner->score(slots); },
+      [&](Restarts::Slots slots) { return learner->centres(slots); });
 }
 
 }  // namespace kindred::pg_kmeans

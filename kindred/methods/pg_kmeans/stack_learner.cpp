@@ -24,7 +24,7 @@ at::Tensor view_of(std::span<const T> values, std::vector<std::int64_t> shape) {
   return at::from_blob(const_cast<T*>(values.data()), shape, c10::CppTypeToScalarType<T>::value);
 }
 
-class StackLearner final : public Learner {
+class StackLearner final : public PolicyLearner {
  public:
   StackLearner(const Trajectories& data, const Options& options, const RunContext& run)
       : data_(data),
@@ -109,7 +109,7 @@ class StackLearner final : public Learner {
 
   void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
   void load(const ArrayFileReader& file) override {
-    policies_ = load_stack("learner", file);
+    restore_stack("learner", file, policies_);
     policies_.to(device_);
   }
 
@@ -199,8 +199,8 @@ class StackLearner final : public Learner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_stack_learner(const Trajectories& data, const Options& options,
-                                            const RunContext& run) {
+std::unique_ptr<PolicyLearner> make_stack_learner(const Trajectories& data, const Options& options,
+                                                  const RunContext& run) {
   return std::make_unique<StackLearner>(data, options, run);
 }
 

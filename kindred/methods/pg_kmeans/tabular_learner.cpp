@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kindred/core/error.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/policies/centres.h"
 #include "kindred/policies/step_counts.h"
@@ -10,7 +11,7 @@
 namespace kindred::pg_kmeans {
 namespace {
 
-class TabularLearner final : public Learner {
+class TabularLearner final : public PolicyLearner {
  public:
   TabularLearner(const Trajectories& data, const Options& options, const RunContext& run)
       : data_(data), options_(options), codes_(data, run.threads) {
@@ -44,7 +45,11 @@ class TabularLearner final : public Learner {
     file.write<double>("learner/log_probs", log_probs_);
   }
   void load(const ArrayFileReader& file) override {
-    log_probs_ = file.read<double>("learner/log_probs").values;
+    auto stored = file.read<double>("learner/log_probs").values;
+    if (stored.size() != log_probs_.size())
+      throw DataFormatError("the stored tables have {} numbers, expected {}", stored.size(),
+                            log_probs_.size());
+    log_probs_ = std::move(stored);
   }
 
  private:
@@ -82,8 +87,8 @@ class TabularLearner final : public Learner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_tabular_learner(const Trajectories& data, const Options& options,
-                                              const RunContext& run) {
+std::unique_ptr<PolicyLearner> make_tabular_learner(const Trajectories& data,
+                                                    const Options& options, const RunContext& run) {
   return std::make_unique<TabularLearner>(data, options, run);
 }
 

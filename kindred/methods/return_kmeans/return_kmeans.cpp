@@ -59,6 +59,7 @@ Options resolve(Options options, const Trajectories& data) {
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const auto start = std::chrono::steady_clock::now();
+  require_cpu(run, "return-kmeans");
   const Options options = resolve(requested, data);
   auto optimum = kmeans_1d(usable_returns(data), options.merge_to);
 

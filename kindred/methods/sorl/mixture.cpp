@@ -72,7 +72,7 @@ void Mixture::train(std::span<const std::int64_t> restarts, std::int64_t round) 
 
 void Mixture::train_on(const Minibatch& batch, std::span<const std::int64_t> slots) {
   const auto n = static_cast<std::int64_t>(slots.size());
-  Matrix scores(batch.trajectories, n, score_of_nothing(options_.over_steps()));
+  Matrix scores(batch.trajectories, n, score_of_no_steps(options_.over_steps()));
   parallel_chunks(n, 1, run_.threads, [&](std::int64_t column, std::int64_t) {
     score_batch(batch, slots[static_cast<std::size_t>(column)], scores, column);
   });
@@ -165,7 +165,7 @@ void Mixture::save(ArrayFileWriter& file) const {
 }
 
 void Mixture::load(const ArrayFileReader& file) {
-  kept_ = load_stack("kept", file);
+  restore_stack("kept", file, kept_);
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto prefix = fmt::format("policy/{}/", slot);
     policies_[slot]->resume({file.read<std::int64_t>(prefix + "steps").values.at(0),

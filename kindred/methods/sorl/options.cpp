@@ -28,8 +28,8 @@ OptionTable Options::describe() {
              "Which pair to merge: the one that lowers the likelihood least, or the paper's "
              "printed rule."),
       choice("standardize", standardize, {"auto", "on", "off"},
-             "Scale observations by the dataset's mean and deviation; auto leaves repeating "
-             "(gridworld) observations as they are."),
+             "Scale observations by the dataset's mean and deviation; auto leaves "
+             "observations of zeros and ones (gridworlds) as they are."),
       integer("hidden", hidden, 1, 65536, "Width of the policy's hidden layers."),
       integer("hidden-layers", hidden_layers, 1, 16, "Number of the policy's hidden layers."),
       real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),

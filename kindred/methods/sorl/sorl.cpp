@@ -7,19 +7,41 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/core/stopwatch.h"
 #include "kindred/methods/sorl/mixture.h"
-#include "kindred/methods/sorl/state.h"
 #include "kindred/policies/merge.h"
+#include "kindred/policies/restarts.h"
 
 namespace kindred::sorl {
 namespace {
 
-struct Timings {
-  double training = 0.0;
-  double scoring = 0.0;
-  double checkpoint = 0.0;
+using nlohmann::json;
+
+/// How a restart's objective has risen so far.
+struct Rise {
+  double best = -std::numeric_limits<double>::infinity();
+  double plateau = -std::numeric_limits<double>::infinity();  // at the last progress
+  std::int64_t plateau_rounds = 0;                            // since then
 };
+
+struct State {
+  Restarts restarts;
+  std::vector<Rise> rises;  // [restarts]
+};
+
+json save(const State& state, const Mixture& mixture, ArrayFileWriter& file) {
+  mixture.save(file);
+  json saved = json::array();
+  for (const auto& rise : state.rises)
+    saved.push_back({saved_number(rise.best), saved_number(rise.plateau), rise.plateau_rounds});
+  return saved;
+}
+
+void restore(const json& saved, const ArrayFileReader& file, State& state, Mixture& mixture) {
+  for (std::size_t r = 0; r < state.rises.size(); ++r)
+    state.rises[r] = {restored_number(saved.at(r).at(0)), restored_number(saved[r].at(1)),
+                      saved[r].at(2)};
+  mixture.load(file);
+}
 
 /// Every trajectory under the k policies of one restart.
 struct Scores {
@@ -53,7 +75,7 @@ void label(Restart& restart, const Scores& scores, const Options& options) {
   restart.changed = std::transform_reduce(labels.begin(), labels.end(), restart.labels.begin(),
                                           std::int64_t{0}, std::plus<>(), std::not_equal_to<>());
   restart.labels = std::move(labels);
-  restart.objective = restart.objective_before_merge = expected_log_likelihood(scores);
+  restart.objective = expected_log_likelihood(scores);
   if (!std::isfinite(restart.objective))
     throw NumericError("training diverged (objective {}); lower learning-rate, now {}",
                        restart.objective, options.learning_rate);
@@ -61,18 +83,16 @@ void label(Restart& restart, const Scores& scores, const Options& options) {
 
 /// Ends a restart whose objective has not risen for some rounds, or whose rounds are used up. Only
 /// one whose labels have settled too has converged: shares that are nearly equal never settle.
-void end_on_plateau(Restart& restart, const Options& options, std::int64_t steps) {
-  const double gain = restart.objective - restart.plateau_objective;
-  ++restart.plateau_rounds;
+void end_on_plateau(Restart& restart, Rise& rise, const Options& options, std::int64_t steps) {
+  const double gain = restart.objective - rise.plateau;
+  ++rise.plateau_rounds;
   if (gain >= options.plateau_tolerance * static_cast<double>(steps)) {
-    restart.plateau_objective = restart.objective;
-    restart.plateau_rounds = 0;
+    rise.plateau = restart.objective;
+    rise.plateau_rounds = 0;
   }
-  const auto allowed = static_cast<std::int64_t>(options.change_tolerance *
-                                                 static_cast<double>(restart.labels.size()));
-  const bool plateau = restart.plateau_rounds >= options.plateau_rounds;
-  restart.converged = plateau && restart.changed <= allowed;
-  restart.done = plateau || restart.rounds >= options.max_rounds;
+  const bool plateau = rise.plateau_rounds >= options.plateau_rounds;
+  restart.converged = plateau && restart.settled(options.change_tolerance);
+  if (plateau || restart.rounds >= options.max_rounds) restart.phase = Phase::kDone;
 }
 
 /// Gives up policies until k* are left; the others' shares grow to fill the gap.
@@ -82,6 +102,7 @@ void merge(Restart& restart, Scores& scores, const Options& options) {
   restart.merges = merge_clusters(scores.log_likelihood, options.merge_to, options.merge_rule,
                                   restart.labels, alive);
   if (restart.merges.empty()) return;
+  restart.objective_before_merge = restart.objective;
   for (std::size_t i = 0; i < scores.posterior.values.size(); ++i)
     if (!alive[i % alive.size()])
       scores.posterior.values[i] = -std::numeric_limits<double>::infinity();
@@ -98,98 +119,49 @@ void finish(Restart& restart, std::int64_t index, const Options& options, Mixtur
 }
 
 /// Labels all trajectories in each running restart, and ends those on a plateau.
-void label_all(State& state, const Trajectories& data, const Options& options, Mixture& mixture,
-               double seconds) {
-  for (const auto index : state.running()) {
-    auto& restart = state.restarts[static_cast<std::size_t>(index)];
+void label_all(State& state, const Trajectories& data, const Options& options, Mixture& mixture) {
+  for (const auto index : state.restarts.running()) {
+    auto& restart = state.restarts[index];
+    auto& rise = state.rises[static_cast<std::size_t>(index)];
     label(restart, score(mixture, options, index), options);
-    ++restart.rounds;
-    state.trace.push_back({index, restart.rounds, restart.objective, restart.changed,
-                           restart.sizes(options.k), seconds});
-    if (restart.objective > restart.best_objective) {
-      restart.best_objective = restart.objective;
+    state.restarts.note_round(index);
+    if (restart.objective > rise.best) {
+      rise.best = restart.objective;
       mixture.keep(index);
     }
-    end_on_plateau(restart, options, data.steps());
-    if (restart.done) finish(restart, index, options, mixture);
+    end_on_plateau(restart, rise, options, data.steps());
+    if (restart.phase == Phase::kDone) finish(restart, index, options, mixture);
   }
-}
-
-void report(const State& state, const Options& options, const RunContext& run, double seconds) {
-  const auto& best = state.restarts[static_cast<std::size_t>(state.best())];
-  Progress progress{.stage = "round",
-                    .iteration = state.round,
-                    .max_iterations = options.max_rounds,
-                    .fraction = 1.0,
-                    .objective = best.objective,
-                    .changed = best.changed,
-                    .running = static_cast<std::int64_t>(state.running().size()),
-                    .sizes = best.sizes(options.k),
-                    .seconds = seconds};
-  std::erase(progress.sizes, 0);
-  run.report(progress);
-}
-
-Clustering conclude(const State& state, const Options& options, const Mixture& mixture) {
-  Clustering result;
-  result.method = "sorl";
-  result.score_meaning = options.posterior == Posterior::kProduct
-                             ? "log-likelihood"
-                             : "log of the summed probabilities of the steps";
-  result.options = to_json(Options(options).describe());
-  result.trace = state.trace;
-  std::vector<RestartSummary> restarts;
-  for (std::size_t r = 0; r < state.restarts.size(); ++r) {
-    const auto& restart = state.restarts[r];
-    restarts.push_back({static_cast<std::int64_t>(r), restart.rounds, restart.converged,
-                        restart.objective, restart.objective_before_merge, restart.merges,
-                        consecutive_labels(restart.labels)});
-  }
-  adopt_best(std::move(restarts), result);
-
-  const auto& best = state.restarts[static_cast<std::size_t>(result.best_restart)];
-  std::vector<std::int64_t> slots;
-  const auto sizes = best.sizes(options.k);
-  for (std::size_t c = 0; c < sizes.size(); ++c)
-    if (sizes[c] > 0)
-      slots.push_back(result.best_restart * options.k + static_cast<std::int64_t>(c));
-  result.scores = mixture.score(slots, options.over_steps());
-  result.centres = mixture.centres(slots);
-  return result;
 }
 
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  const Stopwatch clock;
-  Timings timings;
-  if (run.device != "cpu")
-    throw InvalidArgument("sorl trains on the CPU only; leave out --device {}", run.device);
+  require_cpu(run, "sorl");
   const Options options = resolve(requested, data);
+  State state{Restarts({.method = "sorl",
+                        .options = to_json(Options(options).describe()),
+                        .k = options.k,
+                        .restarts = options.restarts,
+                        .most_rounds = options.max_rounds},
+                       data, run),
+              std::vector<Rise>(static_cast<std::size_t>(options.restarts))};
+  auto& restarts = state.restarts;
   Mixture mixture(data, options, run);
-  const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);
-  State state =
-      resuming ? load_state(mixture, options, data, run.checkpoint) : start(data, options);
+  restarts.resume([&](const json& saved, const ArrayFileReader& file) {
+    restore(saved, file, state, mixture);
+  });
 
-  bool stopped = false;
-  for (auto running = state.running(); !running.empty() && !stopped; running = state.running()) {
-    ++state.round;
-    timed(timings.training, [&] { mixture.train(running, state.round); });
-    timed(timings.scoring, [&] { label_all(state, data, options, mixture, clock.seconds()); });
-    if (!run.checkpoint.empty())
-      timed(timings.checkpoint, [&] { save_state(state, mixture, options, run.checkpoint); });
-    report(state, options, run, clock.seconds());
-    stopped = run.should_stop() && !state.running().empty();
+  while (restarts.next_round()) {
+    restarts.timed("training", [&] { mixture.train(restarts.running(), restarts.round()); });
+    restarts.timed("scoring", [&] { label_all(state, data, options, mixture); });
+    restarts.end_round([&](ArrayFileWriter& file) { return save(state, mixture, file); });
   }
-
-  Clustering result = conclude(state, options, mixture);
-  result.stopped = stopped;
-  result.seconds = clock.seconds();
-  result.timings = {{"training", timings.training},
-                    {"scoring", timings.scoring},
-                    {"checkpoint", timings.checkpoint},
-                    {"rounds", state.round}};
-  return result;
+  return restarts.conclude(
+      options.posterior == Posterior::kProduct ? "log-likelihood"
+                                               : "log of the summed probabilities of the steps",
+      [&](Restarts::Slots slots) { return mixture.score(slots, options.over_steps()); },
+      [&](Restarts::Slots slots) { return mixture.centres(slots); });
 }
 
 }  // namespace kindred::sorl

@@ -1,4 +1,4 @@
-// Policy fingerprints: one ridge regression per episode, of its actions (less a regression common
+// The start `--init fingerprint`: one ridge regression per episode, of its actions (less one common
 // to all episodes) on its standardised observations. The coefficients are a linear picture of the
 // policy behind the episode, so plain k-means on them is a well-informed start.
 #pragma once
@@ -13,10 +13,10 @@
 namespace kindred::pg_kmeans {
 
 /// [episodes, (inputs + 1) × act_dim]; continuous actions only.
-Matrix policy_fingerprints(const Trajectories& data);
+Matrix episode_regressions(const Trajectories& data);
 
-/// Labels 0..k-1 from k-means (k-means++ starts) on the fingerprints.
-std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
-                                             Random& random, int threads = 0);
+/// Labels 0..k-1 from k-means (k-means++ starts) on the coefficients.
+std::vector<std::int32_t> episode_regression_labels(const Trajectories& data, std::int64_t k,
+                                                    Random& random, int threads = 0);
 
 }  // namespace kindred::pg_kmeans

@@ -1,4 +1,4 @@
-#include "kindred/methods/pg_kmeans/fingerprint.h"
+#include "kindred/methods/pg_kmeans/episode_regression.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
@@ -25,7 +25,7 @@ struct NormalEquations {
 
 }  // namespace
 
-Matrix policy_fingerprints(const Trajectories& data) {
+Matrix episode_regressions(const Trajectories& data) {
   const c10::NoGradGuard no_grad;
   const auto inputs = NetworkInputs::from(data.observations, true);
   std::vector<NormalEquations> episodes;
@@ -62,10 +62,10 @@ Matrix policy_fingerprints(const Trajectories& data) {
   return result;
 }
 
-std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
-                                             Random& random, int threads) {
-  const Matrix prints = policy_fingerprints(data);
-  return kmeans(prints.values, prints.columns, k, 10, random, threads).labels;
+std::vector<std::int32_t> episode_regression_labels(const Trajectories& data, std::int64_t k,
+                                                    Random& random, int threads) {
+  const Matrix coefficients = episode_regressions(data);
+  return kmeans(coefficients.values, coefficients.columns, k, 10, random, threads).labels;
 }
 
 }  // namespace kindred::pg_kmeans
