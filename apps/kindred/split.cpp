@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "kindred/core/error.h"
-#include "kindred/core/files.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/data/extract.h"
 #include "kindred/runs/run.h"
 
@@ -94,16 +94,14 @@ struct SplitCommand : ClusterSource {
       throw InvalidArgument("'{}' is there and not an empty folder; choose another", output);
     const auto dataset = load();
     Json parts = Json::array();
-    write_atomically(folder, [&](const fs::path& temporary) {
-      fs::create_directory(temporary, error);
-      if (error) throw IoError("cannot make the folder '{}': {}", output, error.message());
-      for (std::int64_t cluster = 0; cluster < dataset.clusters; ++cluster) {
-        const auto name = part_name(dataset, cluster);
-        auto part = extract(dataset, std::span(&cluster, 1), temporary / name);
-        part["path"] = (folder / name).string();
-        parts.push_back(std::move(part));
-      }
-    });
+    StagedFolder staged(folder);
+    for (std::int64_t cluster = 0; cluster < dataset.clusters; ++cluster) {
+      const auto name = part_name(dataset, cluster);
+      auto part = extract(dataset, std::span(&cluster, 1), staged.path() / name);
+      part["path"] = (folder / name).string();
+      parts.push_back(std::move(part));
+    }
+    staged.commit();
     say(fmt::format("{} datasets in the format {}", parts.size(), name_of(dataset.dataset.format)));
     for (const auto& part : parts) tell_part(part);
     emit(common, {{"format", name_of(dataset.dataset.format)}, {"parts", parts}});

@@ -1,31 +1,16 @@
 #include "kindred/core/files.h"
 
-#include <unistd.h>
-
 #include <fstream>
 #include <sstream>
 #include <system_error>
 #include <vector>
 
 #include "kindred/core/error.h"
+#include "kindred/core/staged_file.h"
 
 namespace kindred {
 
 namespace fs = std::filesystem;
-
-void write_atomically(const fs::path& target, const std::function<void(const fs::path&)>& write) {
-  fs::path temporary = target;
-  temporary += fmt::format(".partial-{}", ::getpid());
-  std::error_code error;
-  try {
-    write(temporary);
-    fs::rename(temporary, target, error);
-    if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
-  } catch (...) {
-    remove_tree(temporary);
-    throw;
-  }
-}
 
 void remove_tree(const fs::path& path) {
   std::error_code error;
@@ -38,13 +23,9 @@ void remove_tree(const fs::path& path) {
 }
 
 void write_text(const fs::path& target, std::string_view text) {
-  write_atomically(target, [&](const fs::path& temporary) {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    if (!out)
-      throw IoError("cannot write '{}': is the folder there and writable?", target.string());
-  });
+  StagedFile file(target);
+  file.append(text);
+  file.commit();
 }
 
 std::string read_text(const fs::path& path) {

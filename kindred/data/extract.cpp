@@ -170,21 +170,17 @@ void extract_minari(const fs::path& source, const Trajectories& data,
                     std::span<const std::int64_t> episodes, const fs::path& target) {
   std::error_code ignored;
   const auto main_file = fs::is_directory(source, ignored) ? minari_main_file(source) : source;
-  write_atomically(target, [&](const fs::path& temporary) {
-    const auto folder = temporary / "data";
-    std::error_code error;
-    fs::create_directory(temporary, error);
-    fs::create_directory(folder, error);
-    if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
-    extract_minari_file(main_file, data, episodes, folder / kMinariMainFile);
-    const auto metadata = changed_minari_metadata(
-        main_file.parent_path() / kMinariMetadata,
-        {{"dataset_id", minari_id(target)},
-         {"total_episodes", episodes.size()},
-         {"total_steps", steps_of(data, episodes)},
-         {"dataset_size", minari_dataset_size(fs::file_size(folder / kMinariMainFile))}});
-    write_text(folder / kMinariMetadata, metadata);
-  });
+  StagedFolder folder(target);
+  const auto data_folder = minari_data_folder(folder);
+  extract_minari_file(main_file, data, episodes, data_folder / kMinariMainFile);
+  const auto metadata = changed_minari_metadata(
+      main_file.parent_path() / kMinariMetadata,
+      {{"dataset_id", minari_id(target)},
+       {"total_episodes", episodes.size()},
+       {"total_steps", steps_of(data, episodes)},
+       {"dataset_size", minari_dataset_size(fs::file_size(data_folder / kMinariMainFile))}});
+  write_text(data_folder / kMinariMetadata, metadata);
+  folder.commit();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "kindred/core/staged_file.h"
 #include "kindred/data/formats.h"
 #include "kindred/data/trajectories.h"
 
@@ -23,6 +24,8 @@ inline constexpr const char* kMinariMetadata = "metadata.json";
 std::filesystem::path minari_main_file(const std::filesystem::path& folder);
 /// The name of `folder` in the letters Minari allows.
 std::string minari_dataset_name(const std::filesystem::path& folder);
+/// Makes the folder for files in a new dataset. Throws IoError.
+std::filesystem::path minari_data_folder(const StagedFolder& dataset);
 /// The metadata in the file `path` with these values set and all else as it is. Throws
 /// DataFormatError when it holds no metadata.
 std::string changed_minari_metadata(const std::filesystem::path& path,

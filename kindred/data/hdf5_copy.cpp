@@ -150,11 +150,10 @@ void copy_object(const InputFile& from, const std::string& name, OutputFile& to,
                  const std::string& as) {
   const Handle source = require(from, name);
   const Handle links = groups_as_needed();
-  if (H5Ocopy(source.get(), ".", to.handle().get(), as.c_str(), H5P_DEFAULT, links.get()) < 0)
-    throw IoError(
-        "'{}' in '{}' cannot be copied: it is damaged, needs a newer HDF5, or the disk is full "
-        "(HDF5: {})",
-        name, from.path().string(), last_error());
+  const auto copied =
+      H5Ocopy(source.get(), ".", to.handle().get(), as.c_str(), H5P_DEFAULT, links.get());
+  to.check(true, as);  // a full disk is not the source's fault
+  if (copied < 0) fail_reading(from, name);
 }
 
 void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to) {
@@ -162,6 +161,7 @@ void copy_attributes(const InputFile& from, const std::string& object, OutputFil
   const Handle target(
       H5Oopen(to.handle().get(), object.empty() ? "/" : object.c_str(), H5P_DEFAULT));
   copy_attributes(source, target);
+  to.check(true, object);
 }
 
 void copy_rows(const InputFile& from, const std::string& name, std::span<const RowRange> ranges,
@@ -173,15 +173,15 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
   const Handle storage = storage_of(source, space);
   const Handle links = groups_as_needed();
   const Handle access = cache_for(storage, space, H5Tget_size(type.get()));
-  const Handle target(H5Dcreate2(to.handle().get(), name.c_str(), type.get(), space.get(),
-                                 links.get(), storage.get(), access.get()));
-  if (!target) to.fail(fmt::format("dataset '{}'", name));
+  Handle target(H5Dcreate2(to.handle().get(), name.c_str(), type.get(), space.get(), links.get(),
+                           storage.get(), access.get()));
+  to.check(static_cast<bool>(target), fmt::format("dataset '{}'", name));
   copy_attributes(source, target);
 
   auto block = extents(space);
   std::int64_t row_bytes = static_cast<std::int64_t>(H5Tget_size(type.get()));
   for (std::size_t i = 1; i < block.size(); ++i) row_bytes *= static_cast<std::int64_t>(block[i]);
-  if (row_bytes == 0) return;
+  if (row_bytes == 0) return to.close(std::move(target), name);
   const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / row_bytes);
   std::int64_t written = 0;
   for (const auto& range : ranges)
@@ -194,11 +194,12 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
                   H5P_DEFAULT, values.data()) < 0)
         fail_reading(from, name);
       values.set_filled();
-      if (H5Dwrite(target.get(), type.get(), memory.get(), rows_of(space, written, count).get(),
-                   H5P_DEFAULT, values.data()) < 0)
-        to.fail(fmt::format("dataset '{}'", name));
+      to.check(H5Dwrite(target.get(), type.get(), memory.get(),
+                        rows_of(space, written, count).get(), H5P_DEFAULT, values.data()) >= 0,
+               fmt::format("dataset '{}'", name));
       written += count;
     }
+  to.close(std::move(target), name);
 }
 
 std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name) {

@@ -1,9 +1,7 @@
 #include "kindred/data/hdf5_output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <system_error>
+#include <utility>
 
 #include "kindred/core/error.h"
 
@@ -35,61 +33,60 @@ Handle flag_type() {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& target) : Writer(target), temporary_(target) {
-  temporary_ += fmt::format(".partial-{}", ::getpid());
+Writer::Writer(const std::filesystem::path& path, std::string known_as)
+    : known_as_(std::move(known_as)), disk_(std::make_shared<DiskFile>(path, known_as_)) {
+  silence_errors();
+}
+
+Writer::~Writer() {
+  if (file_) disk_->abandon();
+}
+
+void Writer::check(bool done, const std::string& what) const {
+  if (!disk_->problem().empty()) throw IoError(disk_->problem());
+  if (!done) throw IoError("cannot write {} to '{}' (HDF5: {})", what, known_as_, last_error());
+}
+
+void Writer::close(Handle dataset, const std::string& name) const {
+  check(dataset.reset(), fmt::format("dataset '{}'", name));
+}
+
+void Writer::close_file() { check(file_.reset(), "the last changes"); }
+
+OutputFile::OutputFile(const std::filesystem::path& target)
+    : StagedFile(target), Writer(path(), name()) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   // The 1.8 format checksums its metadata and is read by every HDF5 since; only what is copied from
   // a newer file is newer.
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
   H5Pset_alignment(access.get(), kAlignment, kAlignment);
-  file_ = Handle(H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
-  if (!file_)
-    throw IoError("cannot write '{}': is the folder there and writable?", target_.string());
-}
-
-OutputFile::~OutputFile() {
-  if (!file_) return;
-  file_.reset();
-  std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);
+  set_disk(access, disk_);
+  file_ = Handle(H5Fcreate(path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+  check(static_cast<bool>(file_), "a new file");
 }
 
 void OutputFile::commit() {
-  const bool flushed = file_.reset();
-  std::error_code error;
-  if (flushed) std::filesystem::rename(temporary_, target_, error);
-  if (flushed && !error) return;
-  const std::string why = flushed ? error.message() : last_error();
-  std::filesystem::remove(temporary_, error);
-  throw IoError("cannot write '{}': {}", target_.string(), why);
+  close_file();
+  StagedFile::commit();
 }
 
 ChangedFile::ChangedFile(const std::filesystem::path& path, const std::filesystem::path& known_as)
-    : Writer(known_as) {
-  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access().get()));
-  if (!file_)
-    throw IoError("cannot change '{}' (HDF5: {}); is it writable?", known_as.string(),
-                  last_error());
+    : Writer(path, known_as.string()) {
+  const Handle access = file_access();
+  set_disk(access, disk_);
+  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()));
+  check(static_cast<bool>(file_), "changes");
 }
 
 void ChangedFile::remove(const std::string& name) {
-  if (H5Ldelete(file_.get(), name.c_str(), H5P_DEFAULT) < 0)
-    fail(fmt::format("the removal of '{}'", name));
+  check(H5Ldelete(file_.get(), name.c_str(), H5P_DEFAULT) >= 0,
+        fmt::format("the removal of '{}'", name));
 }
 
 void ChangedFile::remove_attribute(const std::string& object, const std::string& name) {
-  if (H5Adelete_by_name(file_.get(), object.empty() ? "/" : object.c_str(), name.c_str(),
-                        H5P_DEFAULT) < 0)
-    fail(fmt::format("the removal of attribute '{}' of '{}'", name, object));
-}
-
-void ChangedFile::close() {
-  if (!file_.reset()) fail("changes");
-}
-
-void Writer::fail(const std::string& doing) const {
-  throw IoError("cannot write {} to '{}' (HDF5: {}); is the disk full?", doing, target_.string(),
-                last_error());
+  check(H5Adelete_by_name(file_.get(), object.empty() ? "/" : object.c_str(), name.c_str(),
+                          H5P_DEFAULT) >= 0,
+        fmt::format("the removal of attribute '{}' of '{}'", name, object));
 }
 
 Handle Writer::create_dataset(const std::string& name, hid_t type,
@@ -106,33 +103,34 @@ Handle Writer::create_dataset(const std::string& name, hid_t type,
   H5Pset_obj_track_times(creation.get(), false);  // the same data makes the same bytes
   Handle dataset(H5Dcreate2(file_.get(), name.c_str(), type, space.get(), links.get(),
                             creation.get(), H5P_DEFAULT));
-  if (!dataset) fail(fmt::format("dataset '{}'", name));
+  check(static_cast<bool>(dataset), fmt::format("dataset '{}'", name));
   return dataset;
 }
 
-void Writer::put(const Handle& dataset, const std::string& name, hid_t type, const void* values) {
-  if (H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
-    fail(fmt::format("dataset '{}'", name));
+void Writer::put(Handle dataset, const std::string& name, hid_t type, const void* values) const {
+  check(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0,
+        fmt::format("dataset '{}'", name));
+  close(std::move(dataset), name);
 }
 
 void Writer::make_group(const std::string& name) {
   const Handle links(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links.get(), 1);
   const Handle group(H5Gcreate2(file_.get(), name.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT));
-  if (!group) fail(fmt::format("group '{}'", name));
+  check(static_cast<bool>(group), fmt::format("group '{}'", name));
 }
 
 template <class T>
 void Writer::write(const std::string& name, std::span<const T> values,
                    const std::vector<std::int64_t>& shape) {
-  const Handle dataset = create_dataset(name, native_type<T>(), shape);
-  if (!values.empty()) put(dataset, name, native_type<T>(), values.data());
+  Handle dataset = create_dataset(name, native_type<T>(), shape);
+  if (!values.empty()) put(std::move(dataset), name, native_type<T>(), values.data());
 }
 
 template <class T>
 void Writer::write_blocks(const std::string& name, const std::vector<std::int64_t>& shape,
                           const std::function<void(std::int64_t, std::int64_t, T*)>& fill) {
-  const Handle dataset = create_dataset(name, native_type<T>(), shape);
+  Handle dataset = create_dataset(name, native_type<T>(), shape);
   auto count = extents(shape);
   std::int64_t row_size = 1;
   for (std::size_t i = 1; i < shape.size(); ++i) row_size *= shape[i];
@@ -149,17 +147,17 @@ void Writer::write_blocks(const std::string& name, const std::vector<std::int64_
     H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                         nullptr);
     const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
-    if (H5Dwrite(dataset.get(), native_type<T>(), memory.get(), file_space.get(), H5P_DEFAULT,
-                 block.data()) < 0)
-      fail(fmt::format("dataset '{}'", name));
+    check(H5Dwrite(dataset.get(), native_type<T>(), memory.get(), file_space.get(), H5P_DEFAULT,
+                   block.data()) >= 0,
+          fmt::format("dataset '{}'", name));
   }
+  close(std::move(dataset), name);
 }
 
 void Writer::write_flags(const std::string& name, std::span<const std::uint8_t> flags) {
   const Handle type = flag_type();
-  const Handle dataset =
-      create_dataset(name, type.get(), {static_cast<std::int64_t>(flags.size())});
-  if (!flags.empty()) put(dataset, name, type.get(), flags.data());
+  Handle dataset = create_dataset(name, type.get(), {static_cast<std::int64_t>(flags.size())});
+  if (!flags.empty()) put(std::move(dataset), name, type.get(), flags.data());
 }
 
 void Writer::write_text(const std::string& name, const std::string& text) {
@@ -175,9 +173,8 @@ void Writer::write_strings(const std::string& name, const std::vector<std::strin
     std::ranges::copy(strings[i], packed.begin() + static_cast<std::ptrdiff_t>(i * width));
   const bool ascii = std::ranges::none_of(packed, [](char c) { return (c & 0x80) != 0; });
   const Handle type = text_type(width, ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8);
-  const Handle dataset =
-      create_dataset(name, type.get(), {static_cast<std::int64_t>(strings.size())});
-  if (!strings.empty()) put(dataset, name, type.get(), packed.data());
+  Handle dataset = create_dataset(name, type.get(), {static_cast<std::int64_t>(strings.size())});
+  if (!strings.empty()) put(std::move(dataset), name, type.get(), packed.data());
 }
 
 Handle Writer::create_attribute(const std::string& object, const std::string& name, hid_t type) {
@@ -187,23 +184,23 @@ Handle Writer::create_attribute(const std::string& object, const std::string& na
     H5Adelete_by_name(file_.get(), owner, name.c_str(), H5P_DEFAULT);
   Handle attribute(H5Acreate_by_name(file_.get(), owner, name.c_str(), type, space.get(),
                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute) fail(fmt::format("attribute '{}' of '{}'", name, object));
+  check(static_cast<bool>(attribute), fmt::format("attribute '{}' of '{}'", name, object));
   return attribute;
 }
 
 void Writer::write_attribute(const std::string& object, const std::string& name,
                              std::int64_t value) {
   const Handle attribute = create_attribute(object, name, H5T_NATIVE_INT64);
-  if (H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value) < 0)
-    fail(fmt::format("attribute '{}' of '{}'", name, object));
+  check(H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value) >= 0,
+        fmt::format("attribute '{}' of '{}'", name, object));
 }
 
 void Writer::write_attribute(const std::string& object, const std::string& name,
                              const std::string& value) {
   const Handle type = text_type(value.size());
   const Handle attribute = create_attribute(object, name, type.get());
-  if (H5Awrite(attribute.get(), type.get(), value.c_str()) < 0)
-    fail(fmt::format("attribute '{}' of '{}'", name, object));
+  check(H5Awrite(attribute.get(), type.get(), value.c_str()) >= 0,
+        fmt::format("attribute '{}' of '{}'", name, object));
 }
 
 #define KINDRED_INSTANTIATE(T)                                                             \

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "kindred/core/staged_file.h"
+#include "kindred/data/hdf5_driver.h"
 #include "kindred/data/hdf5_handle.h"
 
 namespace kindred::hdf5 {
@@ -41,31 +43,34 @@ class Writer {
                        const std::string& value);
 
   const Handle& handle() const { return file_; }
-  [[noreturn]] void fail(const std::string& doing) const;
+  /// Throws IoError unless HDF5 has `done` what it was to do and the disk has taken it.
+  void check(bool done, const std::string& what) const;
+  /// Closes a dataset, whose last values HDF5 writes only then.
+  void close(Handle dataset, const std::string& name) const;
 
  protected:
-  explicit Writer(std::filesystem::path target) : target_(std::move(target)) { silence_errors(); }
-  ~Writer() = default;
+  /// Writes into the file at `path`, which messages call `known_as`.
+  Writer(const std::filesystem::path& path, std::string known_as);
+  ~Writer();
+  /// Closes the file and throws IoError unless every byte was written.
+  void close_file();
 
-  std::filesystem::path target_;  ///< As messages name the file.
+  std::string known_as_;
+  std::shared_ptr<DiskFile> disk_;
   Handle file_;
 
  private:
   Handle create_dataset(const std::string& name, hid_t type,
                         const std::vector<std::int64_t>& shape);
-  void put(const Handle& dataset, const std::string& name, hid_t type, const void* values);
+  void put(Handle dataset, const std::string& name, hid_t type, const void* values) const;
   Handle create_attribute(const std::string& object, const std::string& name, hid_t type);
 };
 
-/// A new file, written beside its name and renamed into place by commit(); dropped otherwise.
-class OutputFile : public Writer {
+/// A new file, in place when commit() has succeeded; dropped otherwise.
+class OutputFile : private StagedFile, public Writer {
  public:
   explicit OutputFile(const std::filesystem::path& target);
-  ~OutputFile();
   void commit();
-
- private:
-  std::filesystem::path temporary_;
 };
 
 /// An existing file, changed where it is: for copies nobody else knows of yet.
@@ -78,7 +83,7 @@ class ChangedFile : public Writer {
   void remove(const std::string& name);
   void remove_attribute(const std::string& object, const std::string& name);
   /// Throws IoError when not everything reached the file.
-  void close();
+  void commit() { close_file(); }
 };
 
 }  // namespace kindred::hdf5

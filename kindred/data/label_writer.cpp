@@ -159,7 +159,7 @@ std::unique_ptr<FileChange> change_file(const fs::path& path, const Place& place
     hdf5::ChangedFile file(copy, path);
     place.clear(file, taken);
     place.write(file, labels, rows);
-    file.close();
+    file.commit();
   });
 }
 
@@ -278,7 +278,9 @@ std::vector<fs::path> undo_labels(const fs::path& path, Format format) {
   std::erase_if(files, [](const fs::path& file) { return !can_undo(file); });
   if (files.empty())
     throw InvalidArgument("there is nothing to undo: Kindred has not labelled '{}'", path.string());
-  for (const auto& file : files) undo_changes(file);
+  std::vector<std::unique_ptr<FileUndo>> undos;  // nothing is touched until all of them can be
+  for (const auto& file : files) undos.push_back(std::make_unique<FileUndo>(file));
+  for (const auto& undo : undos) undo->commit();
   return files;
 }
 

@@ -115,6 +115,13 @@ std::string changed_minari_metadata(const fs::path& path, const nlohmann::ordere
   return metadata.dump();
 }
 
+fs::path minari_data_folder(const StagedFolder& folder) {
+  std::error_code error;
+  fs::create_directory(folder.path() / "data", error);
+  if (error) throw IoError("cannot write '{}': {}", folder.name(), error.message());
+  return folder.path() / "data";
+}
+
 double minari_dataset_size(std::uintmax_t bytes) {
   return std::round(static_cast<double>(bytes) / 1e5) / 10;
 }
@@ -165,20 +172,13 @@ void write_minari(const Trajectories& data, const fs::path& path) {
         "cannot write Minari dataset '{}': something of that name exists; remove it or "
         "choose another name",
         path.string());
-  const fs::path folder = path.filename().empty() ? path.parent_path() : path;  // "name/"
-  write_atomically(folder, [&](const fs::path& temporary) {
-    try {
-      fs::create_directory(temporary);  // not what is above it, as with a file
-      fs::create_directory(temporary / "data");
-      write_main_file(data, temporary / "data" / kMinariMainFile);
-      json metadata = metadata_of(data, minari_dataset_name(folder));
-      metadata["dataset_size"] =
-          minari_dataset_size(fs::file_size(temporary / "data" / kMinariMainFile));
-      write_text(temporary / "data" / kMinariMetadata, metadata.dump(2));
-    } catch (const fs::filesystem_error& error) {
-      throw IoError("cannot write '{}': {}", path.string(), error.code().message());
-    }
-  });
+  StagedFolder folder(path);
+  const auto main_file = minari_data_folder(folder) / kMinariMainFile;
+  write_main_file(data, main_file);
+  json metadata = metadata_of(data, minari_dataset_name(folder.name()));
+  metadata["dataset_size"] = minari_dataset_size(fs::file_size(main_file));
+  write_text(main_file.parent_path() / kMinariMetadata, metadata.dump(2));
+  folder.commit();
 }
 
 }  // namespace kindred

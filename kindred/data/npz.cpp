@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kindred/core/error.h"
-#include "kindred/core/files.h"
 #include "kindred/data/checks.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/npy.h"
@@ -311,21 +310,19 @@ Trajectories read_npz(const fs::path& path, const ReadOptions& options) {
 }
 
 void write_npz(const Trajectories& data, const fs::path& path) {
-  write_atomically(path, [&](const fs::path& temporary) {
-    zip::Writer archive(temporary);
-    npy::ArrayWriter out(archive);
-    write_observations(out, data.observations);
-    write_actions(out, data.actions);
-    write_column(out, "rewards", data.rewards);
-    write_flags(out, "terminals", data.terminals);
-    write_flags(out, "timeouts", data.timeouts);
-    write_column(out, "offsets", data.offsets);
-    write_column(out, ReadOptions{}.label_key, data.labels);
-    write_column(out, "oracle", data.oracle);
-    out.write_text("ids", data.ids);
-    if (!data.label_names.empty()) out.write_text("label_names", data.label_names);
-    archive.close();
-  });
+  zip::Writer archive(path);
+  npy::ArrayWriter out(archive);
+  write_observations(out, data.observations);
+  write_actions(out, data.actions);
+  write_column(out, "rewards", data.rewards);
+  write_flags(out, "terminals", data.terminals);
+  write_flags(out, "timeouts", data.timeouts);
+  write_column(out, "offsets", data.offsets);
+  write_column(out, ReadOptions{}.label_key, data.labels);
+  write_column(out, "oracle", data.oracle);
+  out.write_text("ids", data.ids);
+  if (!data.label_names.empty()) out.write_text("label_names", data.label_names);
+  archive.close();
 }
 
 }  // namespace kindred

@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -21,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "kindred/core/descriptor.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 
@@ -32,66 +31,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kGap = 16;  // what an entry of its own would cost
 constexpr std::string_view kMagic = "kindred undo 1\n\n";
-
-/// An open file that closes itself.
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags, mode_t mode = 0)
-      : path_(path), id_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
-    if (id_ < 0) fail("open");
-  }
-  ~Descriptor() { ::close(id_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int id() const { return id_; }
-
-  std::uint64_t size() const {
-    struct stat status {};
-    if (::fstat(id_, &status) != 0) fail("measure");
-    return static_cast<std::uint64_t>(status.st_size);
-  }
-
-  /// Reads up to out.size() bytes at `offset`; fewer only at the end of the file.
-  std::size_t read(std::uint64_t offset, std::span<char> out) const {
-    std::size_t done = 0;
-    while (done < out.size()) {
-      const auto n =
-          ::pread(id_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("read");
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
-
-  void write(std::uint64_t offset, std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const auto n = ::pwrite(id_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("write");
-      offset += static_cast<std::uint64_t>(n);
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-
-  void truncate(std::uint64_t size) const {
-    if (::ftruncate(id_, static_cast<off_t>(size)) != 0) fail("shorten");
-  }
-
-  void flush() const {
-    if (::fsync(id_) != 0) fail("write");
-  }
-
- private:
-  [[noreturn]] void fail(const char* doing) const {
-    throw IoError("cannot {} '{}': {}", doing, path_.string(), std::strerror(errno));
-  }
-
-  fs::path path_;
-  int id_;
-};
 
 std::uint32_t checksum(std::uint32_t so_far, std::string_view bytes) {
   return static_cast<std::uint32_t>(
@@ -334,48 +273,20 @@ void keep_access(const fs::path& file, const fs::path& copy) {
     throw IoError("cannot set who may read '{}': {}", copy.string(), std::strerror(errno));
 }
 
-/// Removes the copies of processes that were killed; those of living ones are in use.
-void remove_leftovers(const fs::path& file) {
-  const std::string prefix = file.filename().string() + ".partial-";
-  std::vector<fs::path> leftovers;
-  std::error_code error;
-  for (fs::directory_iterator at(file.parent_path(), error), end; !error && at != end;
-       at.increment(error)) {
-    const auto name = at->path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    pid_t process = 0;
-    const char* last = name.data() + name.size();
-    const auto number = std::from_chars(name.data() + prefix.size(), last, process);
-    const bool whole = number.ec == std::errc() && number.ptr == last && process > 0;
-    if (whole && ::kill(process, 0) != 0 && errno == ESRCH) leftovers.push_back(at->path());
-  }
-  for (const auto& leftover : leftovers) fs::remove(leftover, error);
-}
-
-void require_writable_folder(const fs::path& file) {
-  if (::access(file.parent_path().c_str(), W_OK) != 0)
-    throw IoError("cannot change '{}': {}; its folder must be writable, for a copy beside it",
-                  file.string(), std::strerror(errno));
-}
-
 /// A copy that shares its blocks with the original where the file system can, and needs no room.
 void copy_beside(const fs::path& file, const fs::path& copy) {
-  {
-    const Descriptor from(file, O_RDONLY);
-    const Descriptor to(copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (::ioctl(to.id(), FICLONE, from.id()) == 0) return keep_access(file, copy);
+  const Descriptor from(file, O_RDONLY), to(copy, O_WRONLY, file.string());
+  ::fchmod(to.id(), 0600);  // what it holds may be private
+  if (::ioctl(to.id(), FICLONE, from.id()) != 0) {
     check_room(file, from.size());
+    std::vector<char> block(kBlock);
+    std::uint64_t offset = 0;
+    while (const auto n = from.read(offset, block)) {
+      to.write(offset, {block.data(), n});
+      offset += n;
+    }
   }
-  std::error_code error;
-  fs::copy_file(file, copy, fs::copy_options::overwrite_existing, error);
-  if (error) throw IoError("cannot copy '{}': {}", file.string(), error.message());
   keep_access(file, copy);
-}
-
-/// Makes renames last; not every file system can.
-void flush_folder(const fs::path& file) {
-  const Descriptor folder(file.parent_path(), O_RDONLY);
-  ::fsync(folder.id());
 }
 
 /// The file itself, where a link leads to it: a rename would replace the link.
@@ -386,13 +297,21 @@ fs::path resolved(const fs::path& file) {
   return error ? absolute : path;
 }
 
+/// The file itself, whose folder will also hold a copy.
+fs::path changeable(const fs::path& file) {
+  auto path = resolved(file);
+  if (::access(path.parent_path().c_str(), W_OK) != 0)
+    throw IoError("cannot change '{}': {}; its folder must be writable, for a copy beside it",
+                  path.string(), std::strerror(errno));
+  return path;
+}
+
 /// The bytes of `journal` put back into a copy of the changed file.
 void restore(const Journal& journal, const fs::path& file, const fs::path& copy) {
   {
-    const Descriptor out(copy, O_RDWR);
+    const Descriptor out(copy, O_RDWR, file.string());
     for (const auto& entry : journal.entries) out.write(entry.offset, entry.bytes);
     out.truncate(journal.before.size);
-    out.flush();
   }
   if (state_of(copy) != journal.before)
     throw DataFormatError("'{}' does not lead back to the file as it was; nothing was touched",
@@ -418,61 +337,51 @@ FolderLock::~FolderLock() {
 }
 
 FileChange::FileChange(const fs::path& file, const std::function<void(const fs::path&)>& change)
-    : file_(resolved(file)), copy_(file_) {
-  copy_ += fmt::format(".partial-{}", ::getpid());
-  require_writable_folder(file_);
-  remove_leftovers(file_);
+    : file_(changeable(file)), copy_(file_) {
   settle_journal(file_);
   const auto earlier = fitting_journal(file_);
-  try {
-    if (is_there(file_)) copy_beside(file_, copy_);
-    change(copy_);
-    keep_access(file_, copy_);  // it may have been written anew
-    Descriptor(copy_, O_RDONLY).flush();
-    const auto journal = pending_journal_of(file_);
-    write_text(journal, serialise(compare(file_, earlier, copy_)));
-    Descriptor(journal, O_RDONLY).flush();
-  } catch (...) {
-    drop();
-    throw;
-  }
+  if (is_there(file_)) copy_beside(file_, copy_.path());
+  change(copy_.path());
+  keep_access(file_, copy_.path());  // it may have been written anew
+  write_text(pending_journal_of(file_), serialise(compare(file_, earlier, copy_.path())));
 }
 
 FileChange::~FileChange() {
-  if (!copy_.empty()) drop();
-}
-
-void FileChange::drop() const {
   std::error_code ignored;
-  fs::remove(copy_, ignored);
-  fs::remove(pending_journal_of(file_), ignored);
+  if (!committed_) fs::remove(pending_journal_of(file_), ignored);
 }
 
 void FileChange::commit() {
-  put_in_place(copy_, file_);
-  copy_.clear();
+  copy_.commit();
+  committed_ = true;
   put_in_place(pending_journal_of(file_), journal_of(file_));
-  flush_folder(file_);
+  flush_folder(file_.parent_path());
 }
 
 bool can_undo(const fs::path& file) { return fitting_journal(resolved(file)).has_value(); }
 
-void undo_changes(const fs::path& file) {
-  const fs::path path = resolved(file);
-  const auto journal = fitting_journal(path);
+FileUndo::FileUndo(const fs::path& file) : file_(resolved(file)) {
+  const auto journal = fitting_journal(file_);
   if (!journal) throw InvalidArgument("there is nothing to undo in '{}'", file.string());
-  require_writable_folder(path);
-  remove_leftovers(path);
-  if (journal->before.exists)
-    write_atomically(path, [&](const fs::path& copy) {
-      copy_beside(path, copy);
-      restore(*journal, path, copy);
-    });
-  else
-    remove_file(path);
-  flush_folder(path);
-  remove_file(journal_of(path));
-  remove_file(pending_journal_of(path));
+  file_ = changeable(file);
+  if (!journal->before.exists) return;
+  copy_ = std::make_unique<StagedFile>(file_);
+  copy_beside(file_, copy_->path());
+  restore(*journal, file_, copy_->path());
 }
+
+void FileUndo::commit() {
+  if (copy_) {
+    copy_->commit();
+  } else {
+    remove_leftovers(file_);
+    remove_file(file_);
+    flush_folder(file_.parent_path());
+  }
+  remove_file(journal_of(file_));
+  remove_file(pending_journal_of(file_));
+}
+
+void undo_changes(const fs::path& file) { FileUndo(file).commit(); }
 
 }  // namespace kindred

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
+
+#include "kindred/core/staged_file.h"
 
 namespace kindred {
 
@@ -40,13 +43,12 @@ class FileChange {
 
   void commit();
   /// Bytes of the file as it will be.
-  std::uintmax_t size() const { return std::filesystem::file_size(copy_); }
+  std::uintmax_t size() const { return std::filesystem::file_size(copy_.path()); }
 
  private:
-  void drop() const;
-
   std::filesystem::path file_;
-  std::filesystem::path copy_;
+  StagedFile copy_;
+  bool committed_ = false;
 };
 
 /// The journal of `file`, which may not exist.
@@ -55,9 +57,22 @@ std::filesystem::path journal_of(const std::filesystem::path& file);
 /// Whether `file` is as a FileChange left it. Throws as FileChange does.
 bool can_undo(const std::filesystem::path& file);
 
-/// Brings back every byte of `file` as it was before the first FileChange, or removes it when there
-/// was none, and then removes the journal. Throws InvalidArgument when there is nothing to undo or
-/// the file was changed since, DataFormatError when the journal is damaged; nothing happens then.
+/// Every byte of a file as it was before the first FileChange, ready but not yet in place; it is
+/// dropped without commit().
+class FileUndo {
+ public:
+  /// Throws InvalidArgument when there is nothing to undo or the file was changed since,
+  /// DataFormatError when the journal is damaged, IoError when there is no room for a copy.
+  explicit FileUndo(const std::filesystem::path& file);
+  /// Puts the file in place, or removes it when there was none, and then removes the journal.
+  void commit();
+
+ private:
+  std::filesystem::path file_;
+  std::unique_ptr<StagedFile> copy_;
+};
+
+/// FileUndo of one file.
 void undo_changes(const std::filesystem::path& file);
 
 }  // namespace kindred

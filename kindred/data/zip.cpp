@@ -271,12 +271,10 @@ void EntryReader::read(std::span<std::byte> out) {
 }
 
 Writer::Writer(const fs::path& path, std::uint64_t zip64_from)
-    : path_(path), zip64_from_(zip64_from), file_(path, std::ios::binary) {
-  if (!file_) throw IoError("cannot write '{}': is the folder there and writable?", path.string());
-}
+    : zip64_from_(zip64_from), file_(path) {}
 
 void Writer::put(std::string_view bytes) {
-  file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file_.append(bytes);
   position_ += bytes.size();
 }
 
@@ -315,9 +313,7 @@ void Writer::end_entry() {
   constexpr std::uint64_t kCrcPosition = 14;
   std::string crc;
   append(crc, entries_.back().crc, 4);
-  file_.seekp(static_cast<std::streamoff>(entries_.back().offset + kCrcPosition));
-  file_.write(crc.data(), static_cast<std::streamsize>(crc.size()));
-  file_.seekp(static_cast<std::streamoff>(position_));
+  file_.rewrite(entries_.back().offset + kCrcPosition, crc);
 }
 
 void Writer::close() {
@@ -382,8 +378,7 @@ void Writer::close() {
   append(end, wide ? kIn64Bits : contents_offset, 4);
   append(end, 0, 2);
   put(end);
-  file_.close();
-  if (!file_) throw IoError("cannot write '{}': is the disk full?", path_.string());
+  file_.commit();
 }
 
 }  // namespace kindred::zip

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kindred/core/staged_file.h"
+
 namespace kindred::zip {
 
 struct Entry {
@@ -69,8 +71,9 @@ class EntryReader {
   std::unique_ptr<Inflater> inflater_;  // Empty when stored.
 };
 
-/// Writes a new archive with stored entries: begin, write all bytes, and so on; close at the end.
-/// The same entries give the same bytes: no time is recorded. Throws IoError.
+/// Writes a new archive with stored entries: begin, write all bytes, and so on; it is in place when
+/// close() has succeeded. The same entries give the same bytes: no time is recorded. Throws
+/// IoError.
 class Writer {
  public:
   /// Sizes and offsets from `zip64_from` on are written in their 64-bit form (a test lowers it).
@@ -84,9 +87,8 @@ class Writer {
   void end_entry();
   void put(std::string_view bytes);
 
-  std::filesystem::path path_;
   std::uint64_t zip64_from_;
-  std::ofstream file_;
+  StagedFile file_;
   std::uint64_t position_ = 0;
   std::vector<Entry> entries_;
 };

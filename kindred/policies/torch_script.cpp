@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>
 
-#include "kindred/core/error.h"
+#include <sstream>
+
+#include "kindred/core/files.h"
 #include "kindred/core/version.h"
 
 namespace kindred {
@@ -97,13 +99,9 @@ torch::jit::Module to_module(const PlainPolicy& policy, const PolicyOrigin& orig
 
 void save_torch_script(const PlainPolicy& policy, const PolicyOrigin& origin,
                        const std::filesystem::path& path) {
-  const auto module = to_module(policy, origin);
-  try {
-    module.save(path.string());
-  } catch (const c10::Error&) {
-    throw IoError("cannot write '{}': is the folder writable, and the disk not full?",
-                  path.string());
-  }
+  std::ostringstream bytes;
+  to_module(policy, origin).save(bytes);
+  write_text(path, bytes.str());
 }
 
 }  // namespace kindred

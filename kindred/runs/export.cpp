@@ -6,6 +6,7 @@
 #include "kindred/core/embedded.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/core/version.h"
 #include "kindred/data/npy.h"
 #include "kindred/policies/plain_policy.h"
@@ -226,13 +227,9 @@ void export_policies(const PolicyCentres& policies, const ExportOrigin& origin,
                      std::span<const float> observations, const fs::path& folder) {
   const auto target = plain_path(folder);
   require_free(target);
-  write_atomically(target, [&](const fs::path& temporary) {
-    std::error_code error;
-    if (!fs::create_directory(temporary, error))
-      throw IoError("cannot make the folder '{}': {}", target.string(),
-                    error ? error.message() : "something is in its way");
-    write_all(policies, origin, observations, temporary);
-  });
+  StagedFolder staged(target);
+  write_all(policies, origin, observations, staged.path());
+  staged.commit();
 }
 
 }  // namespace kindred

@@ -42,19 +42,6 @@ TEST_F(Files, TextComesBackByteForByte) {
   EXPECT_THAT(listing(), testing::ElementsAre("a.txt"));
 }
 
-TEST_F(Files, TheOldFileStaysUntilTheNewOneIsComplete) {
-  const auto target = folder_ / "a.txt";
-  write_text(target, "old");
-  write_atomically(target, [&](const fs::path& temporary) {
-    EXPECT_EQ(temporary.parent_path(), target.parent_path());
-    EXPECT_NE(temporary, target);
-    write_text(temporary, "new");
-    EXPECT_EQ(read_text(target), "old");
-  });
-  EXPECT_EQ(read_text(target), "new");
-  EXPECT_THAT(listing(), testing::ElementsAre("a.txt"));
-}
-
 TEST_F(Files, ATreeGoesWithoutWhatItsLinksLeadTo) {
   fs::create_directories(folder_ / "tree" / "deep");
   write_text(folder_ / "tree" / "deep" / "a.txt", "a");
@@ -67,45 +54,13 @@ TEST_F(Files, ATreeGoesWithoutWhatItsLinksLeadTo) {
   EXPECT_EQ(read_text(folder_ / "kept" / "b.txt"), "b");
 }
 
-TEST_F(Files, AFolderIsWholeOrNotThere) {
-  const auto target = folder_ / "whole";
-  const auto write = [&](bool fail) {
-    write_atomically(target, [&](const fs::path& temporary) {
-      fs::create_directory(temporary);
-      write_text(temporary / "a.txt", "new");
-      if (fail) throw IoError("no more");
-    });
-  };
-  EXPECT_THROW(write(true), IoError);
-  EXPECT_THAT(listing(), testing::IsEmpty());
-  fs::create_directory(target);  // an empty one gives way
-  write(false);
-  EXPECT_EQ(read_text(target / "a.txt"), "new");
-  EXPECT_THROW(write(false), IoError);
-  EXPECT_EQ(read_text(target / "a.txt"), "new");
-  EXPECT_THAT(listing(), testing::ElementsAre("whole"));
-}
-
-TEST_F(Files, AFailedWriteLeavesEverythingAsItWas) {
-  const auto target = folder_ / "a.txt";
-  write_text(target, "old");
-  EXPECT_THROW(write_atomically(target,
-                                [&](const fs::path& temporary) {
-                                  write_text(temporary, "half");
-                                  throw NumericError("no more");
-                                }),
-               NumericError);
-  EXPECT_EQ(read_text(target), "old");
-  EXPECT_THAT(listing(), testing::ElementsAre("a.txt"));
-}
-
 TEST_F(Files, ATargetThatCannotBeWrittenIsNamed) {
   const auto target = folder_ / "missing" / "a.txt";
   try {
     write_text(target, "text");
     FAIL();
   } catch (const IoError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("cannot write '" + target.string() + "'"));
+    EXPECT_EQ(error.what(), "cannot write '" + target.string() + "': No such file or directory");
   }
   fs::create_directories(folder_ / "taken" / "inside");
   EXPECT_THROW(write_text(folder_ / "taken", "text"), IoError);

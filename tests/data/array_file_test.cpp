@@ -113,7 +113,7 @@ TEST(ArrayFile, SaysWhatIsWrong) {
   EXPECT_THAT(error_of<IoError>([&] { ArrayFileReader(folder / "none"); }),
               HasSubstr("No such file"));
   EXPECT_THAT(error_of<IoError>([&] { ArrayFileWriter(folder / "none" / "a"); }),
-              HasSubstr("is the folder there and writable?"));
+              HasSubstr("none/a': No such file or directory"));
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST_F(Minari, NeverReplacesAFolder) {
       HasSubstr("remove it or choose another name"));
   EXPECT_THAT(error_of<IoError>(
                   [&] { write_trajectories(data, folder_ / "none" / "set", Format::kMinari); }),
-              HasSubstr("cannot write"));
+              HasSubstr("cannot make the folder"));
 }
 
 }  // namespace

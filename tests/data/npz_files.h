@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kindred/core/error.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/data/npz.h"
 #include "kindred/data/zip.h"
 
@@ -72,10 +73,7 @@ inline Trajectories example(Observations observations, Actions actions) {
 
 class Npz : public ::testing::Test {
  protected:
-  ~Npz() override { fs::remove(path_); }
-
   void save(const Contents& contents) const {
-    fs::remove(path_);  // Some disks wait for the data when a file is replaced.
     zip::Writer archive(path_);
     for (const auto& [name, bytes] : contents) {
       archive.begin(name + ".npy", bytes.size());
@@ -105,10 +103,11 @@ class Npz : public ::testing::Test {
     return complaint(contents);
   }
 
-  const fs::path path_ =
+  // What is in a folder on its way need not wait for the disk, and thousands of files would.
+  const StagedFolder folder_{
       fs::path(::testing::TempDir()) /
-      fmt::format("kindred_{}.npz",
-                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+      fmt::format("kindred_{}", ::testing::UnitTest::GetInstance()->current_test_info()->name())};
+  const fs::path path_ = folder_.path() / "file.npz";
 };
 
 }  // namespace kindred::npz_files
