@@ -122,7 +122,8 @@ LoadedRun load_run(const RunFolder& folder) {
 void save_run(const RunFolder& folder, const Trajectories& data, const Clustering& clustering,
               const RunRecord& record, const std::string& config) {
   replace_run(folder, [&](const RunFolder& staged) {
-    write_labels_csv(staged.labels(), data.ids, clustering.labels, margins(clustering.scores, clustering.labels));
+    write_labels_csv(staged.labels(), data.ids, clustering.labels,
+                     margins(clustering.scores, clustering.labels));
     write_text(staged.trace(), trace_csv(clustering));
     save_scores(staged.scores(), clustering);
     save_centres(staged.centres(), clustering, data);

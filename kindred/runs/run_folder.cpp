@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "kindred/core/error.h"
@@ -13,6 +14,26 @@ namespace kindred {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Where the files of a run wait for each other.
+RunFolder staged_in(const RunFolder& folder) { return RunFolder(folder.path() / ".next"); }
+
+/// Whether everything in the folder is of a run: finished, unfinished, or killed on its way.
+bool holds_nothing_else(const RunFolder& folder, const fs::path& staged) {
+  auto own = folder.results();
+  for (const auto& file :
+       {folder.state(), folder.evaluation(), folder.policies(), folder.report(), staged})
+    own.push_back(file);
+  std::error_code error;
+  for (fs::directory_iterator at(folder.path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const auto name = at->path().filename().string();
+    if (std::ranges::none_of(
+            own, [&](const fs::path& file) { return name.starts_with(file.filename().string()); }))
+      return false;
+  }
+  return true;
+}
 
 void move_into_place(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -50,14 +71,15 @@ void make_run_folder(const RunFolder& folder) {
     throw InvalidArgument("'{}' is a file; -o names a folder for the run", name);
   }
   const bool is_run = folder.is_finished() || folder.can_resume();
-  if (kind == fs::file_type::directory && !is_run && !fs::is_empty(folder.path(), error) && !error)
+  if (kind == fs::file_type::directory && !is_run &&
+      !holds_nothing_else(folder, staged_in(folder).path()))
     throw InvalidArgument("'{}' holds other files and no run; choose another folder", name);
   fs::create_directories(folder.path(), error);
   if (error) throw IoError("cannot make the folder '{}': {}", name, error.message());
 }
 
 void replace_run(const RunFolder& folder, const std::function<void(const RunFolder&)>& write) {
-  const RunFolder staged(folder.path() / ".next");
+  const RunFolder staged = staged_in(folder);
   std::error_code error;
   try {
     remove_tree(staged.path());  // of a process that was killed

@@ -81,6 +81,14 @@ TEST_F(ClusterTest, RefusesAFolderAnotherProcessIsAtWorkIn) {
   EXPECT_THAT(message_of<InvalidArgument>([&] { run(); }), HasSubstr("another process"));
 }
 
+TEST_F(ClusterTest, TakesOverWhatAKilledRunLeft) {
+  fs::create_directories(folder_.path() / ".next");
+  write_text(folder_.path() / ".next" / "labels.csv", "");
+  write_text(folder_.path() / "state.h5.partial-1-1", "");
+  EXPECT_EQ(run().end, End::kFinished);
+  EXPECT_FALSE(fs::exists(folder_.path() / ".next"));
+}
+
 TEST_F(ClusterTest, RefusesFoldersOfOthersAndFiles) {
   fs::create_directories(folder_.path());
   write_text(folder_.path() / "thesis.tex", "do not lose me");
