@@ -7,7 +7,6 @@
 #include "command.h"
 #include "dataset.h"
 #include "kindred/core/files.h"
-#include "kindred/core/parallel.h"
 #include "kindred/data/csv.h"
 #include "kindred/runs/run_folder.h"
 
@@ -31,7 +30,7 @@ struct AssignCommand {
     const LoadedRun fitted = load_run(RunFolder(run_folder));
     const Trajectories data = dataset.load();
     RunContext context;
-    context.threads = resolve_threads(static_cast<int>(threads));
+    context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     const Matrix scores = fitted.centres->score(data, context);
     const auto labels = best_columns(scores);
     const auto margin = margins(scores);

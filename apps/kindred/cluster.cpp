@@ -11,7 +11,6 @@
 #include "dataset.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
-#include "kindred/core/parallel.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
 #include "kindred/methods/method.h"
@@ -67,7 +66,7 @@ struct ClusterCommand {
     run.stop_requested = interrupted;
     run.checkpoint = folder.state();
     run.resume = resume;
-    run.threads = resolve_threads(static_cast<int>(threads));
+    run.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     run.device = device;
     return run;
   }
@@ -109,7 +108,7 @@ struct ClusterCommand {
     record.dataset["provenance"] = data.provenance;
     describe_clustering(clustering, record);
     record.machine = {{"device", device},
-                      {"threads", resolve_threads(static_cast<int>(threads))},
+                      {"threads", ThreadPool(static_cast<int>(threads)).threads()},
                       {"peak_rss_mb", peak_rss_mb()}};
     const auto ceiling = oracle_ceiling(data);
     std::optional<ClusteringScores> scores;
@@ -216,7 +215,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster diagonal.h5 -k 7 --merge-to 5 --restarts 5 --seed 1 -o run\n"
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
-      "Ctrl-C finishes the round and saves; the same command with --resume goes on.\n"
+      "Ctrl-C stops within a second; the same command with --resume goes on.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;

@@ -15,6 +15,6 @@ namespace kindred::latent {
 /// vectors, the best codebook is a k-means solution: this replaces the codes by one (k-means++, a
 /// few starts) when that brings the vectors clearly nearer to their codes.
 AfterRound refit_codebook(at::Tensor& codes, const RoundEnd& round, const Options& options,
-                          std::int64_t restart, int threads);
+                          std::int64_t restart, const Workers& workers);
 
 }  // namespace kindred::latent

@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "kindred/clustering/saved_state.h"
+#include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/latent/merge_codes.h"
 #include "kindred/latent/trainer.h"
+#include "kindred/nn/device.h"
 
 namespace kindred::latent {
 namespace {
@@ -109,7 +112,7 @@ Finished conclude(Trainer& trainer, const Workshop& workshop, const Recipe& reci
                   std::int64_t restart) {
   Finished done;
   done.encoder = trainer.encoder();
-  done.latents = done.encoder.encode(workshop.data, workshop.run.threads);
+  done.latents = done.encoder.encode(workshop.data, workshop.run);
   const auto& latents = done.latents;
   trainer.model().conclude(latents);
   const double objective = -trainer.evaluate();
@@ -165,33 +168,71 @@ void train_round(State& state, const Recipe& recipe, const RunContext& run,
   run.report(progress);
 }
 
-/// Concludes the restart that has been trained and sets up the next one, if any.
+/// Concludes the restart that has been trained and sets up the next one, if any. A stop before that
+/// is complete leaves the state as it was.
 void finish_restart(State& state, Workshop& workshop, const Recipe& recipe) {
   const auto restart = static_cast<std::int64_t>(state.finished.size());
-  state.finished.push_back(conclude(*state.trainer, workshop, recipe, restart));
+  auto done = conclude(*state.trainer, workshop, recipe, restart);
+  std::unique_ptr<Trainer> next;
+  if (restart + 1 < recipe.options.restarts) {
+    next = std::make_unique<Trainer>(workshop, recipe, restart + 1);
+    next->begin();
+  }
+  state.finished.push_back(std::move(done));
   state.work += state.trainer->work();
-  if (restart + 1 == recipe.options.restarts) return;
-  state.trainer = std::make_unique<Trainer>(workshop, recipe, restart + 1);
-  state.trainer->begin();
+  if (next) state.trainer = std::move(next);
 }
 
-Clustering assemble(State& state, const Workshop& workshop, const Recipe& recipe) {
+Clustering assemble(const State& state, const Workshop& workshop, const Recipe& recipe) {
   Clustering result;
   result.method = recipe.method;
   result.score_meaning = "negative squared distance";
   result.options = recipe.all_options;
-  result.trace = std::move(state.trace);
+  result.trace = state.trace;
   std::vector<RestartSummary> restarts;
   for (const auto& f : state.finished) restarts.push_back(f.summary);
   adopt_best(std::move(restarts), result);
-  auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
-  result.latents = std::move(best.latents);
-  if (result.latents.rows == 0)
-    result.latents = best.encoder.encode(workshop.data, workshop.run.threads);
+  const auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
+  result.latents =
+      best.latents.rows > 0 ? best.latents : best.encoder.encode(workshop.data, workshop.run);
   auto centres = std::make_shared<LatentCentres>(best.encoder, best.codes, best.cluster_of_code);
   result.scores = centres->score_latents(result.latents);
   result.centres = std::move(centres);
   return result;
+}
+
+State begin(Workshop& workshop, const Recipe& recipe, const RunContext& run) {
+  if (run.resume && std::filesystem::exists(run.checkpoint))
+    return load_state(workshop, recipe, run.checkpoint);
+  State state;
+  state.trainer = std::make_unique<Trainer>(workshop, recipe, 0);
+  state.trainer->begin();
+  run.report({.stage = "estimate",
+              .sizes = {},
+              .seconds = state.trainer->estimate_seconds() *
+                         static_cast<double>(recipe.options.restarts)});
+  return state;
+}
+
+/// Goes from restart to restart; saves now and then, and when it is stopped. `rounds`: those that
+/// are complete.
+Clustering run_restarts(State& state, Workshop& workshop, const Recipe& recipe,
+                        const RunContext& run, const Stopwatch& clock, std::int64_t& rounds) try {
+  Stopwatch since_saved;
+  rounds = std::ssize(state.trace);
+  while (static_cast<std::int64_t>(state.finished.size()) < recipe.options.restarts) {
+    if (!state.trainer->finished()) train_round(state, recipe, run, clock);
+    rounds = std::ssize(state.trace);
+    if (state.trainer->finished()) finish_restart(state, workshop, recipe);
+    run.throw_if_stopped();
+    if (run.checkpoint.empty() || since_saved.seconds() < kSecondsBetweenSaves) continue;
+    save_state(state, recipe, run.checkpoint);
+    since_saved = {};
+  }
+  return assemble(state, workshop, recipe);
+} catch (const Interrupted&) {
+  if (!run.checkpoint.empty()) save_state(state, recipe, run.checkpoint);
+  throw;
 }
 
 }  // namespace
@@ -209,45 +250,20 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
 }
 
 Clustering fit(const Trajectories& data, const Recipe& recipe, const RunContext& run) {
-  const Stopwatch clock;
-  Workshop workshop(data, recipe.options, run);
-  State state;
-  if (run.resume && std::filesystem::exists(run.checkpoint)) {
-    state = load_state(workshop, recipe, run.checkpoint);
-  } else {
-    state.trainer = std::make_unique<Trainer>(workshop, recipe, 0);
-    state.trainer->begin();
-    run.report({.stage = "estimate",
-                .sizes = {},
-                .seconds = state.trainer->estimate_seconds() *
-                           static_cast<double>(recipe.options.restarts)});
-  }
-
-  const auto restarts = recipe.options.restarts;
-  bool stopped = false;
-  Stopwatch since_saved;
-  while (static_cast<std::int64_t>(state.finished.size()) < restarts && !stopped) {
-    if (!state.trainer->finished()) train_round(state, recipe, run, clock);
-    if (state.trainer->finished()) finish_restart(state, workshop, recipe);
-    stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
-    if (!run.checkpoint.empty() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
-      save_state(state, recipe, run.checkpoint);
-      since_saved = {};
-    }
-  }
-
-  Clustering result;
-  if (stopped) {
-    result.stopped = true;
-  } else {
-    result = assemble(state, workshop, recipe);
-  }
-  result.seconds = clock.seconds();
-  result.timings = {{"rounds", state.trainer->rounds()},
-                    {"training", state.work.seconds},
-                    {"training_steps", state.work.steps},
-                    {"padded_steps", state.work.padding}};
-  return result;
+  return stoppable([&](std::int64_t& rounds) {
+    const Stopwatch clock;
+    std::optional<TorchOnOneThread> one_thread;  // what the kernels leave to LibTorch is small
+    if (run.device == "cpu") one_thread.emplace();
+    Workshop workshop(data, recipe.options, run);
+    State state = begin(workshop, recipe, run);
+    Clustering result = run_restarts(state, workshop, recipe, run, clock, rounds);
+    result.seconds = clock.seconds();
+    result.timings = {{"rounds", state.trainer->rounds()},
+                      {"training", state.work.seconds},
+                      {"training_steps", state.work.steps},
+                      {"padded_steps", state.work.padding}};
+    return result;
+  });
 }
 
 }  // namespace kindred::latent

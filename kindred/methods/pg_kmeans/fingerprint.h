@@ -13,10 +13,10 @@
 namespace kindred::pg_kmeans {
 
 /// [episodes, (inputs + 1) × act_dim]; continuous actions only.
-Matrix policy_fingerprints(const Trajectories& data);
+Matrix policy_fingerprints(const Trajectories& data, const Workers& workers = {});
 
 /// Labels 0..k-1 from k-means (k-means++ starts) on the fingerprints.
 std::vector<std::int32_t> fingerprint_labels(const Trajectories& data, std::int64_t k,
-                                             Random& random, int threads = 0);
+                                             Random& random, const Workers& workers = {});
 
 }  // namespace kindred::pg_kmeans

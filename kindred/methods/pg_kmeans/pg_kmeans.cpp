@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/learner.h"
@@ -211,36 +212,42 @@ Clustering conclude(const State& state, const Options& options, const Learner& l
   return result;
 }
 
-}  // namespace
-
-Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+/// `rounds`: those that are complete and, where there is a checkpoint, saved.
+Clustering fit_rounds(const Trajectories& data, const Options& options, const RunContext& run,
+                      std::int64_t& rounds) {
   const Stopwatch clock;
   Timings timings;
-  const Options options = resolve(requested, data);
   const auto learner = make_learner(data, options, run);
   const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);
-  State state = resuming ? load_state(*learner, options, data, run.checkpoint)
-                         : start(data, options, run.threads);
+  State state =
+      resuming ? load_state(*learner, options, data, run.checkpoint) : start(data, options, run);
 
-  bool stopped = false;
-  while (state.running() && !stopped) {
+  rounds = state.round;
+  while (state.running()) {
     ++state.round;
     timed(timings.m_step, [&] { clone_policies(state, options, *learner); });
     timed(timings.e_step, [&] { assign_all(state, data, options, *learner, clock.seconds()); });
     if (!run.checkpoint.empty())
       timed(timings.checkpoint, [&] { save_state(state, *learner, options, run.checkpoint); });
+    rounds = state.round;
     report(state, options, run, clock.seconds());
-    stopped = run.should_stop() && state.running();
+    run.throw_if_stopped();
   }
 
   Clustering result = conclude(state, options, *learner);
-  result.stopped = stopped;
   result.seconds = clock.seconds();
   result.timings = {{"m_step", timings.m_step},
                     {"e_step", timings.e_step},
                     {"checkpoint", timings.checkpoint},
                     {"rounds", state.round}};
   return result;
+}
+
+}  // namespace
+
+Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+  const Options options = resolve(requested, data);
+  return stoppable([&](std::int64_t& rounds) { return fit_rounds(data, options, run, rounds); });
 }
 
 }  // namespace kindred::pg_kmeans

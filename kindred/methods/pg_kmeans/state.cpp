@@ -56,13 +56,13 @@ std::int64_t State::best() const {
   return std::ranges::max_element(restarts, {}, &Restart::objective) - restarts.begin();
 }
 
-State start(const Trajectories& data, const Options& options, int threads) {
+State start(const Trajectories& data, const Options& options, const Workers& workers) {
   State state;
   for (std::int64_t r = 0; r < options.restarts; ++r) {
     Restart restart;
     Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
     if (options.init == Initialisation::kFingerprint) {
-      restart.labels = fingerprint_labels(data, options.k, random, threads);
+      restart.labels = fingerprint_labels(data, options.k, random, workers);
     } else {
       restart.labels.resize(static_cast<std::size_t>(data.episodes()));
       for (std::size_t i = 0; i < restart.labels.size(); ++i)

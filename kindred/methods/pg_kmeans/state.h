@@ -43,7 +43,7 @@ struct State {
 };
 
 /// Random equal partitions (or fingerprints), one per restart.
-State start(const Trajectories& data, const Options& options, int threads);
+State start(const Trajectories& data, const Options& options, const Workers& workers);
 
 /// Saves the state with the learner's policies, atomically.
 void save_state(const State& state, const Learner& learner, const Options& options,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/methods/sorl/mixture.h"
@@ -158,38 +159,44 @@ Clustering conclude(const State& state, const Options& options, const Mixture& m
   return result;
 }
 
-}  // namespace
-
-Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+/// `rounds`: those that are complete and, where there is a checkpoint, saved.
+Clustering fit_rounds(const Trajectories& data, const Options& options, const RunContext& run,
+                      std::int64_t& rounds) {
   const Stopwatch clock;
   Timings timings;
-  if (run.device != "cpu")
-    throw InvalidArgument("sorl trains on the CPU only; leave out --device {}", run.device);
-  const Options options = resolve(requested, data);
   Mixture mixture(data, options, run);
   const bool resuming = run.resume && std::filesystem::exists(run.checkpoint);
   State state =
       resuming ? load_state(mixture, options, data, run.checkpoint) : start(data, options);
 
-  bool stopped = false;
-  for (auto running = state.running(); !running.empty() && !stopped; running = state.running()) {
+  rounds = state.round;
+  for (auto running = state.running(); !running.empty(); running = state.running()) {
     ++state.round;
     timed(timings.training, [&] { mixture.train(running, state.round); });
     timed(timings.scoring, [&] { label_all(state, data, options, mixture, clock.seconds()); });
     if (!run.checkpoint.empty())
       timed(timings.checkpoint, [&] { save_state(state, mixture, options, run.checkpoint); });
+    rounds = state.round;
     report(state, options, run, clock.seconds());
-    stopped = run.should_stop() && !state.running().empty();
+    run.throw_if_stopped();
   }
 
   Clustering result = conclude(state, options, mixture);
-  result.stopped = stopped;
   result.seconds = clock.seconds();
   result.timings = {{"training", timings.training},
                     {"scoring", timings.scoring},
                     {"checkpoint", timings.checkpoint},
                     {"rounds", state.round}};
   return result;
+}
+
+}  // namespace
+
+Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+  if (run.device != "cpu")
+    throw InvalidArgument("sorl trains on the CPU only; leave out --device {}", run.device);
+  const Options options = resolve(requested, data);
+  return stoppable([&](std::int64_t& rounds) { return fit_rounds(data, options, run, rounds); });
 }
 
 }  // namespace kindred::sorl
