@@ -15,7 +15,7 @@ namespace {
 void generate_dataset(benchmark::State& state, const std::string& name) {
   const auto environment = make_environment(name);
   GenerateOptions options;
-  options.threads = static_cast<int>(state.range(0));
+  options.workers = Workers(static_cast<int>(state.range(0)));
   std::int64_t steps = 0;
   for (auto _ : state) {
     const auto data = generate(*environment, options);
@@ -60,7 +60,7 @@ void label_by_oracle(benchmark::State& state) {
   const auto data = rollout(*environment, experts, {});
   for (auto _ : state)
     benchmark::DoNotOptimize(
-        oracle_labels(data, *environment, experts, static_cast<int>(state.range(0))));
+        oracle_labels(data, *environment, experts, Workers(static_cast<int>(state.range(0)))));
   state.SetItemsProcessed(state.iterations() * data.steps());
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "command.h"
-#include "kindred/core/parallel.h"
 #include "kindred/runs/scores.h"
 
 namespace kindred::app {
@@ -29,7 +28,7 @@ struct AssignCommand {
     const LoadedRun fitted = load_run(RunFolder(run_folder));
     const Trajectories data = dataset.load().data;
     RunContext context;
-    context.threads = resolve_threads(static_cast<int>(threads));
+    context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     const Assignment found = assign(fitted, data, context);
     write_assignment(output, data, found);
 

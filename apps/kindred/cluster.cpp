@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "command.h"
-#include "kindred/core/parallel.h"
 #include "kindred/methods/method.h"
 #include "kindred/nn/device.h"
 #include "progress_bar.h"
@@ -45,7 +44,7 @@ struct ClusterCommand {
     run.progress = [&bar](const Progress& progress) { bar.show(progress); };
     run.stop_requested = stop_requested;
     run.resume = resume;
-    run.threads = resolve_threads(static_cast<int>(threads));
+    run.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     run.device = device;
     return run;
   }
@@ -173,7 +172,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster diagonal.h5 -k 7 --merge-to 5 --restarts 5 --seed 1 -o run\n"
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
-      "Ctrl-C stops and keeps the rounds done; the same command with --resume goes on.\n"
+      "Ctrl-C stops within a second; the same command with --resume goes on.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;

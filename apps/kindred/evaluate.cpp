@@ -8,7 +8,6 @@
 
 #include "command.h"
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/envs/registry.h"
 #include "kindred/runs/run.h"
@@ -59,7 +58,7 @@ struct EvaluateCommand {
       ProgressBar bar;
       RunContext context;
       context.progress = [&bar](const Progress& progress) { bar.show(progress); };
-      context.threads = resolve_threads(static_cast<int>(threads));
+      context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
       return kindred::evaluate(fitted, loaded, *acted_in, evaluate, context);
     }();
 

@@ -69,7 +69,7 @@ struct TrainCommand {
     check_named(find_environment(environment).name, options_of);
     flags.apply();
     const auto chosen = chosen_recipes();
-    ppo.threads = static_cast<int>(threads);
+    ppo.workers = Workers(static_cast<int>(threads));
     std::filesystem::create_directories(output);
     Json json = Json::array();
     for (auto recipe : chosen) {

@@ -49,7 +49,7 @@ struct GenerateCommand {
     const auto file_format = format_named(format);
     if (file_format == Format::kAuto)
       throw InvalidArgument("a new file needs a format: kindred, d4rl, minari, robomimic or npz");
-    generate.threads = static_cast<int>(threads);
+    generate.workers = Workers(static_cast<int>(threads));
     ProgressBar bar;
     generate.progress = [&](double share) { bar.show_share("generating", share); };
     const Stopwatch watch;

@@ -98,7 +98,9 @@ struct Clustering {
   double objective = 0.0;            ///< Higher is better.
   std::int64_t iterations = 0;
   bool converged = false;
-  bool stopped = false;  ///< The user asked to stop; state is saved, labels are not final.
+  /// Asked to stop, the method gave up: nothing but `seconds` and timings["rounds"], the rounds
+  /// that the checkpoint holds, is set.
+  bool stopped = false;
   double seconds = 0.0;
   nlohmann::ordered_json options;  ///< Complete and resolved.
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();

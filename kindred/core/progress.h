@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kindred/core/workers.h"
+
 namespace kindred {
 
 /// One report. Within an iteration only the stage and the fraction are set.
@@ -24,19 +26,18 @@ struct Progress {
   double seconds = 0.0;             ///< Since the method started; an estimate's: expected in all.
 };
 
-/// What a method needs to know about the run around it.
-struct RunContext {
-  std::function<void(const Progress&)> progress;  ///< May be empty.
-  std::function<bool()> stop_requested;           ///< May be empty: never stop early.
-  std::filesystem::path checkpoint;               ///< State file; empty: keep no state.
-  bool resume = false;                            ///< Continue from `checkpoint` if it exists.
-  int threads = 0;                                ///< 0: every core.
-  std::string device = "cpu";                     ///< "cpu" or "cuda".
+/// What a method needs to know about the run around it: besides threads and the request to stop,
+/// who watches and what is kept.
+struct RunContext : Workers {
+  /// Called only on the thread that called the method; may be empty.
+  std::function<void(const Progress&)> progress;
+  std::filesystem::path checkpoint;  ///< State file; empty: keep no state.
+  bool resume = false;               ///< Continue from `checkpoint` if it exists.
+  std::string device = "cpu";        ///< "cpu" or "cuda".
 
   void report(const Progress& p) const {
     if (progress) progress(p);
   }
-  bool should_stop() const { return stop_requested && stop_requested(); }
 };
 
 }  // namespace kindred

@@ -15,9 +15,11 @@ void append(std::vector<T>& log, const std::vector<T>& values) {
 /// Runs a block of episodes side by side until the last has ended.
 class BlockRun {
  public:
-  BlockRun(const Environment& environment, const Policy& policy, std::int64_t count)
+  BlockRun(const Environment& environment, const Policy& policy, std::int64_t count,
+           const Workers& workers)
       : spec_(environment.spec()),
         policy_(policy),
+        workers_(workers),
         lanes_(environment.make_lanes(count)),
         running_(static_cast<std::size_t>(count)) {
     std::iota(running_.begin(), running_.end(), 0);
@@ -27,6 +29,7 @@ class BlockRun {
     for (const auto lane : running_)
       lanes_->reset(lane, Random(seed, "rollout", first_stream + static_cast<std::uint64_t>(lane)));
     while (!running_.empty()) {
+      workers_.throw_if_stopped();
       look();
       choose();
       lanes_->step(running_, {discrete_, continuous_}, rewards_, endings_);
@@ -125,6 +128,7 @@ class BlockRun {
 
   const EnvironmentSpec& spec_;
   const Policy& policy_;
+  const Workers& workers_;
   std::unique_ptr<Lanes> lanes_;
   std::vector<std::int32_t> running_;  // lanes whose episode has not ended, ascending
   // Of the present step, one entry per running lane:
@@ -155,8 +159,8 @@ void EpisodeBlock::keep_steps(std::int64_t count) {
 }
 
 EpisodeBlock run_episodes(const Environment& environment, const Policy& policy, std::uint64_t seed,
-                          std::uint64_t first_stream, std::int64_t count) {
-  return BlockRun(environment, policy, count).run(seed, first_stream);
+                          std::uint64_t first_stream, std::int64_t count, const Workers& workers) {
+  return BlockRun(environment, policy, count, workers).run(seed, first_stream);
 }
 
 }  // namespace kindred

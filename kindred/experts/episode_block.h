@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kindred/core/workers.h"
 #include "kindred/envs/environment.h"
 #include "kindred/experts/policy.h"
 
@@ -31,8 +32,10 @@ struct EpisodeBlock {
   void keep_steps(std::int64_t count);
 };
 
-/// Episode i draws from the stream (seed, "rollout", first_stream + i).
+/// Episode i draws from the stream (seed, "rollout", first_stream + i). Runs on the calling thread
+/// alone; throws Interrupted when `workers` are asked to stop.
 EpisodeBlock run_episodes(const Environment& environment, const Policy& policy, std::uint64_t seed,
-                          std::uint64_t first_stream, std::int64_t count);
+                          std::uint64_t first_stream, std::int64_t count,
+                          const Workers& workers = {});
 
 }  // namespace kindred

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/envs/state_lookup.h"
 
 namespace kindred {
@@ -53,7 +52,7 @@ class Viewer {
 
 /// Interned observations and discrete actions: each policy is evaluated on the table alone.
 void score_by_table(const Trajectories& data, const Viewer& viewer, const Policies& policies,
-                    int threads, std::span<double> out) {
+                    const Workers& workers, std::span<double> out) {
   const auto& observations = data.observations;
   const auto rows = static_cast<std::size_t>(observations.distinct());
   const auto actions = static_cast<std::size_t>(data.actions.count());
@@ -66,7 +65,7 @@ void score_by_table(const Trajectories& data, const Viewer& viewer, const Polici
         {static_cast<std::int64_t>(rows), states, observations.table().span()}, probabilities);
     std::ranges::transform(probabilities, log_probabilities.begin(),
                            [](float chance) { return std::log(static_cast<double>(chance)); });
-    parallel_chunks(data.episodes(), kEpisodesPerTask, threads, [&](auto begin, auto end) {
+    workers.chunks(data.episodes(), kEpisodesPerTask, [&](auto begin, auto end) {
       for (auto episode = begin; episode < end; ++episode) {
         double sum = 0.0;
         for (auto t = data.offsets[episode]; t < data.offsets[episode + 1]; ++t)
@@ -92,11 +91,12 @@ double log_chance(const Actions& actions, std::int64_t step, std::span<const flo
 
 /// Any observations and actions: each policy is evaluated on every step, an episode at a time.
 void score_by_step(const Trajectories& data, const EnvironmentSpec& spec, const Viewer& viewer,
-                   const Policies& policies, int threads, std::span<double> out) {
+                   const Policies& policies, const Workers& workers, std::span<double> out) {
   const auto width = static_cast<std::size_t>(distribution_width(spec));
-  parallel_chunks(data.episodes(), kEpisodesPerTask, threads, [&](auto begin, auto end) {
+  workers.chunks(data.episodes(), kEpisodesPerTask, [&](auto begin, auto end) {
     std::vector<float> rows, distributions;
     for (auto episode = begin; episode < end; ++episode) {
+      workers.throw_if_stopped();
       const auto first = data.offsets[episode];
       const auto steps = static_cast<std::size_t>(data.length(episode));
       rows.resize(steps * static_cast<std::size_t>(spec.observation_dim()));
@@ -119,21 +119,21 @@ void score_by_step(const Trajectories& data, const EnvironmentSpec& spec, const 
 }  // namespace
 
 std::vector<double> log_likelihoods(const Trajectories& data, const Environment& environment,
-                                    const Policies& policies, int threads) {
+                                    const Policies& policies, const Workers& workers) {
   const auto& spec = environment.spec();
   check_fit(data, spec);
   const Viewer viewer(environment, policies);
   std::vector<double> result(static_cast<std::size_t>(data.episodes()) * policies.size());
   if (data.observations.is_interned() && spec.is_discrete())
-    score_by_table(data, viewer, policies, threads, result);
+    score_by_table(data, viewer, policies, workers, result);
   else
-    score_by_step(data, spec, viewer, policies, threads, result);
+    score_by_step(data, spec, viewer, policies, workers, result);
   return result;
 }
 
 std::vector<std::int32_t> oracle_labels(const Trajectories& data, const Environment& environment,
-                                        const Policies& policies, int threads) {
-  const auto scores = log_likelihoods(data, environment, policies, threads);
+                                        const Policies& policies, const Workers& workers) {
+  const auto scores = log_likelihoods(data, environment, policies, workers);
   std::vector<std::int32_t> labels(static_cast<std::size_t>(data.episodes()));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto row = std::span(scores).subspan(i * policies.size(), policies.size());

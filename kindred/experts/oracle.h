@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kindred/core/workers.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/envs/environment.h"
 #include "kindred/experts/policy.h"
@@ -17,11 +18,11 @@ namespace kindred {
 /// observations or actions are not those of the environment, as when it was made with other
 /// options: make_environment(provenance["environment"], provenance["options"]) is the right one.
 std::vector<double> log_likelihoods(const Trajectories& data, const Environment& environment,
-                                    const Policies& policies, int threads = 0);
+                                    const Policies& policies, const Workers& workers = {});
 
 /// The most likely policy of each trajectory; the first of those that tie, also when every policy
 /// is impossible.
 std::vector<std::int32_t> oracle_labels(const Trajectories& data, const Environment& environment,
-                                        const Policies& policies, int threads = 0);
+                                        const Policies& policies, const Workers& workers = {});
 
 }  // namespace kindred

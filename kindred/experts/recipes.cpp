@@ -175,10 +175,12 @@ std::size_t medium_point(const std::vector<CurvePoint>& curve) {
 }
 
 nlohmann::ordered_json evaluate(const Environment& environment,
-                                std::shared_ptr<const NetworkPolicy> policy, std::int64_t seed) {
+                                std::shared_ptr<const NetworkPolicy> policy,
+                                const PpoOptions& ppo) {
   GenerateOptions options;
   options.per_expert = kEvaluated;
-  options.seed = seed;
+  options.seed = ppo.seed;
+  options.workers = ppo.workers;
   const auto data = rollout(environment, {std::move(policy)}, options);
   const auto returns = episode_returns(data);
   double sum = 0.0, squares = 0.0;
@@ -198,7 +200,7 @@ nlohmann::ordered_json describe(const Recipe& recipe, const Environment& environ
       {"summary", policy->summary()},      {"environment_options", environment.options()},
       {"ppo", to_json(ppo.describe())},    {"trained_steps", course.curve[point].steps},
       {"seconds", course.seconds}};
-  record["evaluation"] = evaluate(environment, policy, ppo.seed);
+  record["evaluation"] = evaluate(environment, policy, ppo);
   for (const auto& each : course.curve) record["curve"].push_back(to_json(each));
   return record;
 }

@@ -48,7 +48,8 @@ struct TrainingRun {
 };
 
 /// Trains one expert; where the recipe asks for a medium policy that comes first. `environment` is
-/// the one the recipe's options describe.
+/// the one the recipe's options describe. Throws Interrupted when asked to stop; the checkpoint
+/// then holds the training as it was when it was last saved.
 std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
                                  const TrainingRun& run);
 

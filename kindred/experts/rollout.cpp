@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <string>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
+#include "kindred/core/shared_progress.h"
 #include "kindred/experts/episode_block.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/oracle.h"
@@ -31,7 +30,13 @@ std::int64_t block_size(const EnvironmentSpec& spec) {
 class Runner {
  public:
   Runner(const Environment& environment, const Policies& policies, const GenerateOptions& options)
-      : environment_(environment), policies_(policies), options_(options) {}
+      : environment_(environment),
+        policies_(policies),
+        options_(options),
+        progress_(options.steps > 0
+                      ? options.steps
+                      : options.per_expert * static_cast<std::int64_t>(policies.size()),
+                  options.progress) {}
 
   std::vector<Block> run() {
     const auto count = static_cast<std::int64_t>(policies_.size());
@@ -59,15 +64,16 @@ class Runner {
 
   void run_planned() {
     std::vector<EpisodeBlock> results(planned_.size());
-    parallel_chunks(static_cast<std::int64_t>(planned_.size()), 1, options_.threads,
-                    [&](std::int64_t i, std::int64_t) {
-                      const auto& [policy, stream, count] = planned_[static_cast<std::size_t>(i)];
-                      results[static_cast<std::size_t>(i)] =
-                          run_episodes(environment_, *policies_[static_cast<std::size_t>(policy)],
-                                       static_cast<std::uint64_t>(options_.seed),
-                                       static_cast<std::uint64_t>(stream), count);
-                      tell(results[static_cast<std::size_t>(i)]);
-                    });
+    const auto run_block = [&](std::int64_t i, std::int64_t) {
+      const auto& [policy, stream, count] = planned_[static_cast<std::size_t>(i)];
+      auto& block = results[static_cast<std::size_t>(i)];
+      block = run_episodes(environment_, *policies_[static_cast<std::size_t>(policy)],
+                           static_cast<std::uint64_t>(options_.seed),
+                           static_cast<std::uint64_t>(stream), count, options_.workers);
+      progress_.add(options_.steps > 0 ? block.offsets.back() : block.episodes());
+    };
+    options_.workers.chunks(static_cast<std::int64_t>(planned_.size()), 1, run_block,
+                            [&] { progress_.tell(); });
     for (std::size_t i = 0; i < results.size(); ++i)
       keep(planned_[i].policy, std::move(results[i]));
     planned_.clear();
@@ -92,16 +98,6 @@ class Runner {
     }
   }
 
-  void tell(const EpisodeBlock& block) {
-    if (!options_.progress) return;
-    const std::lock_guard lock(telling_);
-    done_ += options_.steps > 0 ? block.offsets.back() : block.episodes();
-    const auto all = options_.steps > 0
-                         ? options_.steps
-                         : options_.per_expert * static_cast<std::int64_t>(policies_.size());
-    options_.progress(std::min(1.0, static_cast<double>(done_) / static_cast<double>(all)));
-  }
-
   void keep(std::int64_t policy, EpisodeBlock block) {
     blocks_.push_back({policy, next_, std::move(block)});
     next_ += blocks_.back().content.episodes();
@@ -112,9 +108,8 @@ class Runner {
   const GenerateOptions& options_;
   std::vector<Planned> planned_;
   std::vector<Block> blocks_;
-  std::int64_t next_ = 0;  // number of the next episode kept
-  std::mutex telling_;
-  std::int64_t done_ = 0;  // steps or episodes, whichever are counted
+  std::int64_t next_ = 0;    // number of the next episode kept
+  SharedProgress progress_;  // counts steps or episodes, whichever are asked for
 };
 
 /// Where each episode goes in the dataset.
@@ -130,11 +125,11 @@ std::vector<std::int64_t> positions(std::int64_t episodes, const GenerateOptions
 class Assembly {
  public:
   Assembly(const Environment& environment, const std::vector<Block>& blocks,
-           std::span<const std::int64_t> position, int threads)
+           std::span<const std::int64_t> position, const Workers& workers)
       : environment_(environment),
         blocks_(blocks),
         position_(position),
-        threads_(threads),
+        workers_(workers),
         offsets_(position.size() + 1, 0) {
     for_each_episode([&](std::size_t target, const Steps&, std::int64_t begin, std::int64_t end) {
       offsets_[target + 1] = end - begin;
@@ -162,7 +157,7 @@ class Assembly {
   /// Calls visit(the episode's position in the dataset, its block's steps, begin and end there).
   template <class Visit>
   void for_each_episode(Visit visit) const {
-    parallel_chunks(static_cast<std::int64_t>(blocks_.size()), 1, threads_, [&](auto block, auto) {
+    workers_.chunks(static_cast<std::int64_t>(blocks_.size()), 1, [&](auto block, auto) {
       const auto& [policy, first, content] = blocks_[static_cast<std::size_t>(block)];
       const auto& [offsets, steps] = content;
       auto position = position_.begin() + first;
@@ -217,7 +212,7 @@ class Assembly {
   const Environment& environment_;
   const std::vector<Block>& blocks_;
   std::span<const std::int64_t> position_;
-  int threads_;
+  const Workers& workers_;
   std::vector<std::int64_t> offsets_;
 };
 
@@ -252,7 +247,7 @@ Trajectories rollout(const Environment& environment, const Policies& policies,
   const auto blocks = Runner(environment, policies, options).run();
   const auto episodes = blocks.back().first + blocks.back().content.episodes();
   const auto position = positions(episodes, options);
-  Trajectories data = Assembly(environment, blocks, position, options.threads).finish();
+  Trajectories data = Assembly(environment, blocks, position, options.workers).finish();
 
   std::vector<std::int32_t> labels(position.size());
   for (const auto& [policy, first, content] : blocks)
@@ -273,7 +268,7 @@ Trajectories generate(const Environment& environment, const GenerateOptions& opt
 Trajectories generate(const Environment& environment, const Policies& experts,
                       const GenerateOptions& options) {
   Trajectories data = rollout(environment, experts, options);
-  data.oracle = oracle_labels(data, environment, experts, options.threads);
+  data.oracle = oracle_labels(data, environment, experts, options.workers);
   return data;
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "kindred/core/options.h"
+#include "kindred/core/workers.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/envs/environment.h"
 #include "kindred/experts/policy.h"
@@ -22,14 +23,16 @@ struct GenerateOptions {
   std::int64_t steps = 0;           ///< In all, the same number of each expert; 0: by episodes.
   std::int64_t seed = 0;            ///< Names the random streams.
   bool shuffle = false;             ///< Mix the experts' episodes instead of one after the other.
-  int threads = 0;                  ///< 0: every core. No option: it never changes the result.
-  std::function<void(double)> progress = {};  ///< Told the share that is done; may be empty.
+  /// Told the share that is done, on the thread that asked for the data; may be empty.
+  std::function<void(double)> progress = {};
+  Workers workers = {};  ///< No option: they never change the result.
   OptionTable describe();
 };
 
 /// `per_expert` episodes of each policy, or as many as make `steps` (each policy's last one is cut
 /// as by its horizon), labelled by its index, expert by expert or shuffled (the same episodes in
-/// random order). Provenance names the environment, its options and the above.
+/// random order). Provenance names the environment, its options and the above. Throws Interrupted
+/// when asked to stop.
 Trajectories rollout(const Environment& environment, const Policies& policies,
                      GenerateOptions options);
 

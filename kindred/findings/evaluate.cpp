@@ -7,7 +7,6 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
-#include "kindred/core/parallel.h"
 #include "kindred/experts/rollout.h"
 #include "kindred/findings/centre_policy.h"
 #include "kindred/nn/policy_stack.h"
@@ -209,11 +208,11 @@ std::vector<PolicyResult> roll_out(const PolicyGroup& group, std::span<const dou
   // Not the episodes of a dataset that was generated with the same seed.
   generate.seed = static_cast<std::int64_t>(
       Random(static_cast<std::uint64_t>(options.seed), "evaluate")() >> 1);
-  generate.threads = 1;
+  generate.workers = context;
   const auto& spec = environment.spec();
   std::vector<PolicyResult> results(group.episodes.size());
   const auto n = static_cast<std::int64_t>(results.size());
-  parallel_chunks(n, 1, context.threads, [&](std::int64_t index, std::int64_t) {
+  context.chunks(n, 1, [&](std::int64_t index, std::int64_t) {
     const auto i = static_cast<std::size_t>(index);
     results[i] = describe_policy(group, i, returns);
     const auto policy =

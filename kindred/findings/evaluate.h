@@ -77,7 +77,8 @@ Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
                   std::span<const double> returns, std::span<const std::int64_t> seen);
 
 /// `data` is what the run clustered. Throws InvalidArgument when it is not, when environment and
-/// data have different dimensions, or when returns are needed and do not differ.
+/// data have different dimensions, or when returns are needed and do not differ; Interrupted when
+/// asked to stop.
 Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Environment& environment,
                     const EvaluateOptions& options, const RunContext& context);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kindred/core/parallel.h"
 #include "kindred/core/random.h"
 
 namespace kindred::latent {
@@ -27,8 +26,8 @@ StepSource::StepSource(const Trajectories& data, const NetworkInputs& inputs, st
   inputs.apply(data.observations.table().span(), table_);
 }
 
-void StepSource::fill(std::span<const std::int64_t> episodes, std::int64_t part_size, int threads,
-                      MiniBatch& batch) const {
+void StepSource::fill(std::span<const std::int64_t> episodes, std::int64_t part_size,
+                      const Workers& workers, MiniBatch& batch) const {
   std::vector<std::int64_t> sorted(episodes.begin(), episodes.end());
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [&](std::int64_t i) { return data_.length(i); });
@@ -42,7 +41,7 @@ void StepSource::fill(std::span<const std::int64_t> episodes, std::int64_t part_
       batch.episodes.push_back(sorted[static_cast<std::size_t>(i)]);
     begins.push_back(batch.episodes.size());
   }
-  parallel_chunks(parts, 1, threads, [&](std::int64_t begin, std::int64_t) {
+  workers.chunks(parts, 1, [&](std::int64_t begin, std::int64_t) {
     const auto p = static_cast<std::size_t>(begin);
     fill_part(std::span(batch.episodes).subspan(begins[p], begins[p + 1] - begins[p]),
               batch.parts[p]);

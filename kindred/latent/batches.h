@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kindred/clustering/network_inputs.h"
+#include "kindred/core/workers.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/nn/sequence_batch.h"
 
@@ -29,7 +30,7 @@ class StepSource {
 
   /// Fills a batch with whole trajectories, in parts of at most `part_size`, on several threads.
   /// Lengths are spread evenly over the parts.
-  void fill(std::span<const std::int64_t> episodes, std::int64_t part_size, int threads,
+  void fill(std::span<const std::int64_t> episodes, std::int64_t part_size, const Workers& workers,
             MiniBatch& batch) const;
 
  private:

@@ -16,7 +16,7 @@ constexpr std::int64_t kStarts = 5;
 }  // namespace
 
 AfterRound refit_codebook(at::Tensor& codes, const RoundEnd& round, const Options& options,
-                          std::int64_t restart, int threads) {
+                          std::int64_t restart, const Workers& workers) {
   const c10::NoGradGuard no_grad;
   const auto& latents = round.recent;
   if (latents.rows < codes.size(0)) return AfterRound::kGoOn;
@@ -26,7 +26,7 @@ AfterRound refit_codebook(at::Tensor& codes, const RoundEnd& round, const Option
   Random random(static_cast<std::uint64_t>(options.seed), "refit",
                 static_cast<std::uint64_t>(restart << 40 | round.steps));
   const auto found =
-      kmeans(latents.values, latents.columns, codes.size(0), kStarts, random, threads);
+      kmeans(latents.values, latents.columns, codes.size(0), kStarts, random, workers);
   if (!(found.cost < kClearly * cost)) return AfterRound::kGoOn;
   Matrix centres(codes.size(0), latents.columns);
   centres.values = found.centres;

@@ -16,6 +16,6 @@ namespace kindred::latent {
 /// (k-means++, a few starts) when that brings the vectors clearly nearer to their codes. Other
 /// terms of a loss (how far codes are apart, what is decoded from them) may rise by that.
 AfterRound refit_codebook(at::Tensor& codes, const RoundEnd& round, const Options& options,
-                          std::int64_t restart, int threads);
+                          std::int64_t restart, const Workers& workers);
 
 }  // namespace kindred::latent

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/latent/batches.h"
+#include "kindred/nn/device.h"
 
 namespace kindred::latent {
 
@@ -72,20 +72,21 @@ at::Tensor read_tensor(const ArrayFileReader& file, const std::string& name,
   return tensor_of(file.read<float>(name, shape));
 }
 
-Matrix Encoder::encode(const Trajectories& data, int threads) const {
+Matrix Encoder::encode(const Trajectories& data, const Workers& workers) const {
   const c10::NoGradGuard no_grad;
+  const TorchOnOneThread one_thread;
   const StepSource source(data, inputs, architecture.actions);
-  const auto engine = make_cpu_autoencoder(architecture, threads);
+  const auto engine = make_cpu_autoencoder(architecture, workers);
   // Sorted by length, so that the sequences of a part end together.
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.episodes()));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return data.length(i); });
   Matrix latents(data.episodes(), architecture.features());
-  const auto block = static_cast<std::size_t>(kPartSize * std::max(4, resolve_threads(threads)));
+  const auto block = static_cast<std::size_t>(kPartSize * std::max(4, workers.pool->threads()));
   MiniBatch batch;
   for (std::size_t begin = 0; begin < order.size(); begin += block) {
     const auto count = std::min(block, order.size() - begin);
-    source.fill(std::span(order).subspan(begin, count), kPartSize, threads, batch);
+    source.fill(std::span(order).subspan(begin, count), kPartSize, workers, batch);
     auto z = engine->encode(parameters, batch.parts);
     if (weight.defined()) z = at::matmul(z, weight) + bias;
     const auto rows = to_matrix(z);
@@ -132,7 +133,7 @@ LatentCentres::LatentCentres(Encoder encoder, Matrix codes,
 Matrix LatentCentres::score(const Trajectories& data, const RunContext& run) const {
   const auto& a = encoder_.architecture;
   require_same_dimensions(data, encoder_.inputs.obs_dim, a.discrete, a.actions);
-  return score_latents(encoder_.encode(data, run.threads));
+  return score_latents(encoder_.encode(data, run));
 }
 
 Matrix LatentCentres::score_latents(const Matrix& latents) const {

@@ -24,7 +24,7 @@ struct Encoder {
   at::Tensor weight, bias;
 
   /// Latent vectors of every trajectory, [episodes, features]; memory is bounded by a block.
-  Matrix encode(const Trajectories& data, int threads) const;
+  Matrix encode(const Trajectories& data, const Workers& workers) const;
 
   void save(ArrayFileWriter& file) const;
   static Encoder load(const ArrayFileReader& file);

@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "kindred/clustering/checkpoint.h"
+#include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/latent/merge_codes.h"
 #include "kindred/latent/trainer.h"
+#include "kindred/nn/device.h"
 
 namespace kindred::latent {
 namespace {
@@ -126,7 +129,7 @@ Finished conclude(Trainer& trainer, const TrainingSetup& setup, const Method& me
                   std::int64_t restart) {
   Finished done;
   done.encoder = trainer.encoder();
-  done.latents = done.encoder.encode(setup.data, setup.run.threads);
+  done.latents = done.encoder.encode(setup.data, setup.run);
   const auto& latents = done.latents;
   trainer.model().conclude(latents);
   const double objective = -trainer.evaluate();
@@ -183,32 +186,72 @@ void train_round(State& state, const Method& method, const RunContext& run,
   run.report(progress);
 }
 
-/// Concludes the restart that has been trained and sets up the next one, if any.
+/// Concludes the restart that has been trained and sets up the next one, if any. A stop before that
+/// is complete leaves the state as it was.
 void finish_restart(State& state, TrainingSetup& setup, const Method& method) {
   const auto restart = static_cast<std::int64_t>(state.finished.size());
-  state.finished.push_back(conclude(*state.trainer, setup, method, restart));
+  auto done = conclude(*state.trainer, setup, method, restart);
+  std::unique_ptr<Trainer> next;
+  if (restart + 1 < method.options.restarts) {
+    next = std::make_unique<Trainer>(setup, method, restart + 1);
+    next->begin();
+  }
+  state.finished.push_back(std::move(done));
   state.work += state.trainer->work();
-  if (restart + 1 == method.options.restarts) return;
-  state.trainer = std::make_unique<Trainer>(setup, method, restart + 1);
-  state.trainer->begin();
+  if (next) state.trainer = std::move(next);
 }
 
-Clustering assemble(State& state, const TrainingSetup& setup, const Method& method) {
+Clustering assemble(const State& state, const TrainingSetup& setup, const Method& method) {
   Clustering result;
   result.method = method.name;
   result.score_meaning = "negative squared distance";
   result.options = method.all_options;
-  result.trace = std::move(state.trace);
+  result.trace = state.trace;
   std::vector<RestartSummary> restarts;
   for (const auto& f : state.finished) restarts.push_back(f.summary);
   adopt_best(std::move(restarts), result);
-  auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
-  result.latents = std::move(best.latents);
-  if (result.latents.rows == 0) result.latents = best.encoder.encode(setup.data, setup.run.threads);
+  const auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
+  result.latents =
+      best.latents.rows > 0 ? best.latents : best.encoder.encode(setup.data, setup.run);
   auto centres = std::make_shared<LatentCentres>(best.encoder, best.codes, best.cluster_of_code);
   result.scores = centres->score_latents(result.latents);
   result.centres = std::move(centres);
   return result;
+}
+
+State begin(TrainingSetup& setup, const Method& method, const Checkpoint& checkpoint,
+            const RunContext& run) {
+  if (checkpoint.resumes()) return load_state(setup, method, checkpoint);
+  State state;
+  state.trainer = std::make_unique<Trainer>(setup, method, 0);
+  state.trainer->begin();
+  run.report({.stage = "estimate",
+              .sizes = {},
+              .seconds = state.trainer->estimate_seconds() *
+                         static_cast<double>(method.options.restarts)});
+  return state;
+}
+
+/// Goes from restart to restart; saves now and then, and when it is stopped. `rounds`: those that
+/// are complete.
+Clustering run_restarts(State& state, TrainingSetup& setup, const Method& method,
+                        const Checkpoint& checkpoint, const RunContext& run, const Stopwatch& clock,
+                        std::int64_t& rounds) try {
+  Stopwatch since_saved;
+  rounds = std::ssize(state.trace);
+  while (static_cast<std::int64_t>(state.finished.size()) < method.options.restarts) {
+    if (!state.trainer->finished()) train_round(state, method, run, clock);
+    rounds = std::ssize(state.trace);
+    if (state.trainer->finished()) finish_restart(state, setup, method);
+    run.throw_if_stopped();
+    if (!checkpoint.kept() || since_saved.seconds() < kSecondsBetweenSaves) continue;
+    save_state(state, checkpoint);
+    since_saved = {};
+  }
+  return assemble(state, setup, method);
+} catch (const Interrupted&) {
+  if (checkpoint.kept()) save_state(state, checkpoint);
+  throw;
 }
 
 }  // namespace
@@ -226,46 +269,21 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
 }
 
 Clustering fit(const Trajectories& data, const Method& method, const RunContext& run) {
-  const Stopwatch clock;
-  TrainingSetup setup(data, method.options, run);
-  const Checkpoint checkpoint(method.name, method.all_options, data, run);
-  State state;
-  if (checkpoint.resumes()) {
-    state = load_state(setup, method, checkpoint);
-  } else {
-    state.trainer = std::make_unique<Trainer>(setup, method, 0);
-    state.trainer->begin();
-    run.report({.stage = "estimate",
-                .sizes = {},
-                .seconds = state.trainer->estimate_seconds() *
-                           static_cast<double>(method.options.restarts)});
-  }
-
-  const auto restarts = method.options.restarts;
-  bool stopped = false;
-  Stopwatch since_saved;
-  while (static_cast<std::int64_t>(state.finished.size()) < restarts && !stopped) {
-    if (!state.trainer->finished()) train_round(state, method, run, clock);
-    if (state.trainer->finished()) finish_restart(state, setup, method);
-    stopped = run.should_stop() && static_cast<std::int64_t>(state.finished.size()) < restarts;
-    if (checkpoint.kept() && (stopped || since_saved.seconds() > kSecondsBetweenSaves)) {
-      save_state(state, checkpoint);
-      since_saved = {};
-    }
-  }
-
-  Clustering result;
-  if (stopped) {
-    result.stopped = true;
-  } else {
-    result = assemble(state, setup, method);
-  }
-  result.seconds = clock.seconds();
-  result.timings = {{"rounds", state.trainer->rounds()},
-                    {"training", state.work.seconds},
-                    {"training_steps", state.work.steps},
-                    {"padded_steps", state.work.padding}};
-  return result;
+  return stoppable([&](std::int64_t& rounds) {
+    const Stopwatch clock;
+    std::optional<TorchOnOneThread> one_thread;  // what the kernels leave to LibTorch is small
+    if (run.device == "cpu") one_thread.emplace();
+    TrainingSetup setup(data, method.options, run);
+    const Checkpoint checkpoint(method.name, method.all_options, data, run);
+    State state = begin(setup, method, checkpoint, run);
+    Clustering result = run_restarts(state, setup, method, checkpoint, run, clock, rounds);
+    result.seconds = clock.seconds();
+    result.timings = {{"rounds", state.trainer->rounds()},
+                      {"training", state.work.seconds},
+                      {"training_steps", state.work.steps},
+                      {"padded_steps", state.work.padding}};
+    return result;
+  });
 }
 
 }  // namespace kindred::latent

@@ -24,7 +24,7 @@ struct Method {
 
 Clustering fit(const Trajectories& data, const Method& method, const RunContext& run);
 
-/// The same for a model that is made from its resolved options, the restart, the number of threads
+/// The same for a model that is made from its resolved options, the restart, the threads to work on
 /// and a tensor on its device.
 template <class ModelOfMethod, class OptionsOfMethod>
 Clustering fit_model(const char* name, const Trajectories& data, const OptionsOfMethod& options,
@@ -36,7 +36,7 @@ Clustering fit_model(const char* name, const Trajectories& data, const OptionsOf
               .distance_weight = distance_weight,
               .make_model =
                   [&](std::int64_t restart, const at::Tensor& like) {
-                    return std::make_unique<ModelOfMethod>(options, restart, run.threads, like);
+                    return std::make_unique<ModelOfMethod>(options, restart, run, like);
                   }},
              run);
 }

@@ -32,8 +32,7 @@ TrainingSetup::TrainingSetup(const Trajectories& d, const Options& o, const RunC
       architecture(architecture_for(d, inputs, o)),
       source(d, inputs, architecture.actions) {
   const bool cpu = r.device == "cpu";
-  engine =
-      cpu ? make_cpu_autoencoder(architecture, r.threads) : make_torch_autoencoder(architecture);
+  engine = cpu ? make_cpu_autoencoder(architecture, r) : make_torch_autoencoder(architecture);
   part_size = cpu ? kPartSize : o.batch_trajectories;
   pads = !cpu;
 }
@@ -83,7 +82,7 @@ double Trainer::estimate_seconds() {
   constexpr int kTries = 3;  // the first one only warms up
   for (int i = 0; i < kTries; ++i) {
     const Stopwatch clock;
-    setup_.source.fill(order_[i], setup_.part_size, setup_.run.threads, batch_);
+    setup_.source.fill(order_[i], setup_.part_size, setup_.run, batch_);
     at::Tensor features;
     const auto loss = loss_of(batch_, 0, features);
     torch::autograd::grad({loss}, {parameters_}, {}, c10::nullopt, false, true);
@@ -99,55 +98,69 @@ double Trainer::estimate_seconds() {
 
 double Trainer::train_round(const std::function<void(double fraction)>& progress) {
   const Stopwatch clock;
-  const auto end = std::min(setup_.options.max_steps, steps_ + kRoundSteps);
-  const auto begin = steps_;
-  std::vector<at::Tensor> losses, latents;  // read once per round: a GPU need not wait for us
-  std::vector<std::int64_t> episodes;
+  const auto begin = rounds_ * kRoundSteps;
+  const auto end = std::min(setup_.options.max_steps, begin + kRoundSteps);
   while (steps_ < end) {
-    setup_.source.fill(order_[steps_], setup_.part_size, setup_.run.threads, batch_);
-    work_.steps += batch_.steps();
-    if (setup_.pads) work_.padding += batch_.padding();
-    at::Tensor features;
-    const auto loss = loss_of(batch_, steps_, features);
-    adam_->step(loss, rate());
-    ++steps_;
-    losses.push_back(loss.detach());
-    latents.push_back(model_->latent(features.detach()).detach());
-    episodes.insert(episodes.end(), batch_.episodes.begin(), batch_.episodes.end());
+    train_step();
     progress(static_cast<double>(steps_ - begin) / static_cast<double>(end - begin));
   }
-  const double loss = at::stack(losses).mean().item<double>();
-  if (!std::isfinite(loss))
-    throw NumericError("training diverged before step {}; lower learning-rate, now {}", steps_,
-                       setup_.options.learning_rate);
-  const auto seen = to_matrix(at::cat(latents));
-  note_labels(episodes, seen);
-  Matrix recent(std::min(kRecent, seen.rows), seen.columns);
-  std::copy(seen.values.end() - std::ssize(recent.values), seen.values.end(),
-            recent.values.begin());
-  ++rounds_;
-  const auto after = model_->end_round({steps_, recent, [this] { return all_latents(); }});
-  if (after == AfterRound::kLossReplaced) objective_since_ = rounds_ + 1;
-  if (after == AfterRound::kParametersReplaced || after == AfterRound::kLossReplaced)
-    for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
-  finished_ = after == AfterRound::kFinished;
+  const double loss = end_round();
   work_.seconds += clock.seconds();
   return loss;
 }
 
-void Trainer::note_labels(std::span<const std::int64_t> episodes, const Matrix& latents) {
-  changed_ = 0;
-  seen_ = latents.rows;
-  if (!model_->centres().defined()) return;
+void Trainer::train_step() {
+  setup_.run.throw_if_stopped();
+  setup_.source.fill(order_[steps_], setup_.part_size, setup_.run, batch_);
+  at::Tensor features;
+  const auto loss = loss_of(batch_, steps_, features);
+  adam_->step(loss, rate());  // it has the gradients before it changes anything
+  ++steps_;
+  work_.steps += batch_.steps();
+  if (setup_.pads) work_.padding += batch_.padding();
+  round_.losses.push_back(loss.detach());
+  round_.latents.push_back(model_->latent(features.detach()).detach());
+  round_.episodes.insert(round_.episodes.end(), batch_.episodes.begin(), batch_.episodes.end());
+}
+
+double Trainer::end_round() {
+  const double loss = at::stack(round_.losses).mean().item<double>();
+  if (!std::isfinite(loss))
+    throw NumericError("training diverged before step {}; lower learning-rate, now {}", steps_,
+                       setup_.options.learning_rate);
+  const auto seen = to_matrix(at::cat(round_.latents));
+  auto labels = labels_;
+  const auto changed = relabel(seen, labels);
+  Matrix recent(std::min(kRecent, seen.rows), seen.columns);
+  std::copy(seen.values.end() - std::ssize(recent.values), seen.values.end(),
+            recent.values.begin());
+  const auto after = model_->end_round({steps_, recent, [this] { return all_latents(); }});
+  // The model may have been stopped; from here on the round is complete.
+  if (after == AfterRound::kParametersReplaced || after == AfterRound::kLossReplaced)
+    for (std::size_t i = 0; i < model_->parameters().size(); ++i) adam_->forget(i + 1);
+  finished_ = after == AfterRound::kFinished;
+  labels_ = std::move(labels);
+  changed_ = changed;
+  seen_ = seen.rows;
+  ++rounds_;
+  if (after == AfterRound::kLossReplaced) objective_since_ = rounds_ + 1;
+  round_ = {};
+  return loss;
+}
+
+std::int64_t Trainer::relabel(const Matrix& latents, std::vector<std::int32_t>& labels) const {
+  if (!model_->centres().defined()) return 0;
   const auto centres = to_matrix(model_->centres());
   std::vector<std::int32_t> own(static_cast<std::size_t>(centres.rows));
   std::iota(own.begin(), own.end(), 0);
   const auto nearest = best_columns(LatentCentres({}, centres, own).score_latents(latents));
+  std::int64_t changed = 0;
   for (std::size_t i = 0; i < nearest.size(); ++i) {
-    auto& label = labels_[static_cast<std::size_t>(episodes[i])];
-    changed_ += label != nearest[i];
+    auto& label = labels[static_cast<std::size_t>(round_.episodes[i])];
+    changed += label != nearest[i];
     label = nearest[i];
   }
+  return changed;
 }
 
 double Trainer::evaluate() {
@@ -162,7 +175,7 @@ double Trainer::evaluate() {
                   : setup_.options.batch_trajectories);
   for (std::size_t begin = 0; begin < all.size(); begin += size) {
     const auto part = std::span(all).subspan(begin, std::min(size, all.size() - begin));
-    setup_.source.fill(part, setup_.pads ? std::ssize(part) : setup_.part_size, setup_.run.threads,
+    setup_.source.fill(part, setup_.pads ? std::ssize(part) : setup_.part_size, setup_.run,
                        batch_);
     at::Tensor features;
     sum += loss_of(batch_, steps_, features).item<double>() * static_cast<double>(part.size());
@@ -182,7 +195,7 @@ void Trainer::save(ArrayFileWriter& file) const {
   file.write<std::int64_t>(
       "training/counters",
       std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps, work_.padding,
-                                adam_->steps(), objective_since_});
+                                adam_->steps(), objective_since_, changed_, seen_});
   file.write<std::int32_t>("training/labels", labels_);
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {
@@ -191,12 +204,16 @@ void Trainer::save(ArrayFileWriter& file) const {
     write_tensor(file, fmt::format("training/second/{}", i), adam_->second()[i]);
   }
   model_->save(file);
+  if (round_.losses.empty()) return;
+  write_tensor(file, "training/round/losses", at::stack(round_.losses));
+  write_tensor(file, "training/round/latents", at::cat(round_.latents));
+  file.write<std::int64_t>("training/round/episodes", round_.episodes);
 }
 
 void Trainer::load(const ArrayFileReader& file) {
   const c10::NoGradGuard no_grad;
   const auto counters = file.read<std::int64_t>("training/counters").values;
-  if (counters.size() != 7 || counters[0] < 0 || counters[0] > setup_.options.max_steps)
+  if (counters.size() != 9 || counters[0] < 0 || counters[0] > setup_.options.max_steps)
     throw DataFormatError("the counters of the training are not those of this run");
   steps_ = counters[0];
   rounds_ = counters[1];
@@ -204,6 +221,8 @@ void Trainer::load(const ArrayFileReader& file) {
   work_ = {counters[3], counters[4], 0.0};
   adam_->restore(counters[5]);
   objective_since_ = counters[6];
+  changed_ = counters[7];
+  seen_ = counters[8];
   labels_ = file.read<std::int32_t>("training/labels").values;
   require_labels(labels_, setup_.data.episodes(), setup_.options.k);
   const auto own = model_->parameters();
@@ -216,6 +235,23 @@ void Trainer::load(const ArrayFileReader& file) {
       to.copy_(read_tensor(file, fmt::format("training/{}/{}", name, i), to.sizes().vec()));
   }
   model_->load(file, setup_.data.episodes());
+  load_round(file);
+}
+
+void Trainer::load_round(const ArrayFileReader& file) {
+  if (!file.contains("training/round/losses")) return;
+  const auto steps = steps_ - rounds_ * kRoundSteps;
+  round_.episodes = file.read<std::int64_t>("training/round/episodes").values;
+  const bool known = std::ranges::all_of(
+      round_.episodes, [&](auto i) { return i >= 0 && i < setup_.data.episodes(); });
+  if (!known || steps < 1)
+    throw DataFormatError("the saved training state does not fit together");
+  const auto on_device = [&](const char* name, const std::vector<std::int64_t>& shape) {
+    return read_tensor(file, name, shape).to(parameters_.device());
+  };
+  round_.losses = on_device("training/round/losses", {steps}).unbind();
+  round_.latents = {on_device("training/round/latents",
+                              {std::ssize(round_.episodes), setup_.architecture.features()})};
 }
 
 }  // namespace kindred::latent

@@ -40,6 +40,8 @@ struct Work {
   }
 };
 
+/// Asked to stop, what trains or evaluates throws Interrupted and leaves the state after the last
+/// complete training step, which can be saved: going on from there gives the same result.
 class Trainer {
  public:
   Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart);
@@ -51,9 +53,11 @@ class Trainer {
   /// Seconds the whole restart will take, from a few steps that train nothing.
   double estimate_seconds();
 
-  /// Trains for a round, at most to the end; returns the mean loss.
+  /// Trains to the end of the round; returns its mean loss.
   double train_round(const std::function<void(double fraction)>& progress);
-  bool finished() const { return finished_ || steps_ >= setup_.options.max_steps; }
+  bool finished() const {
+    return finished_ || (steps_ >= setup_.options.max_steps && round_.losses.empty());
+  }
   std::int64_t steps() const { return steps_; }
   std::int64_t rounds() const { return rounds_; }
   /// The first round with the loss the model has now.
@@ -67,7 +71,7 @@ class Trainer {
   const Work& work() const { return work_; }
 
   Encoder encoder() const;
-  Matrix all_latents() const { return encoder().encode(setup_.data, setup_.run.threads); }
+  Matrix all_latents() const { return encoder().encode(setup_.data, setup_.run); }
   /// Mean loss over every trajectory.
   double evaluate();
   Model& model() { return *model_; }
@@ -77,8 +81,18 @@ class Trainer {
 
  private:
   at::Tensor loss_of(const MiniBatch& batch, std::int64_t number, at::Tensor& features) const;
-  void note_labels(std::span<const std::int64_t> episodes, const Matrix& latents);
+  void train_step();
+  double end_round();
+  /// Sets the labels of the round's episodes; returns how many changed.
+  std::int64_t relabel(const Matrix& latents, std::vector<std::int32_t>& labels) const;
+  void load_round(const ArrayFileReader& file);
   double rate() const;
+
+  /// What the training steps of a round have left, [steps in it].
+  struct Round {
+    std::vector<at::Tensor> losses, latents;  // read at its end: a GPU need not wait for us
+    std::vector<std::int64_t> episodes;       // all of them, in the order of the latent vectors
+  };
 
   TrainingSetup& setup_;
   std::int64_t restart_;
@@ -94,6 +108,7 @@ class Trainer {
   std::int64_t changed_ = 0;
   std::int64_t seen_ = 0;
   Work work_;
+  Round round_;  // the one that is not complete yet
   MiniBatch batch_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kindred/core/random.h"
+#include "kindred/core/workers.h"
 #include "kindred/nn/sequence_batch.h"
 
 namespace at {
@@ -81,9 +82,10 @@ class AutoencoderEngine {
                                     std::span<const SequenceBatch> parts) = 0;
 };
 
-/// `parts` given to encode must stay alive until the gradients have been taken.
+/// `parts` given to encode must stay alive until the gradients have been taken. Asked to stop, both
+/// functions and their gradients throw Interrupted.
 std::unique_ptr<AutoencoderEngine> make_cpu_autoencoder(const AutoencoderArchitecture& architecture,
-                                                        int threads);
+                                                        const Workers& workers);
 std::unique_ptr<AutoencoderEngine> make_torch_autoencoder(
     const AutoencoderArchitecture& architecture);
 

@@ -1,7 +1,6 @@
 #include "kindred/nn/cpu_autoencoder.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -9,7 +8,6 @@
 #include <stdexcept>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/nn/elementwise.h"
 
 namespace kindred {
@@ -63,8 +61,8 @@ using torch::autograd::variable_list;
 /// Everything the fused kernels keep between forward and backward.
 class CpuAutoencoder final : public AutoencoderEngine {
  public:
-  CpuAutoencoder(const AutoencoderArchitecture& architecture, int threads)
-      : weights_(architecture), threads_(threads) {}
+  CpuAutoencoder(const AutoencoderArchitecture& architecture, const Workers& workers)
+      : weights_(architecture), workers_(workers) {}
 
   at::Tensor encode(const at::Tensor& parameters, std::span<const SequenceBatch> parts) override;
   at::Tensor log_likelihood(const at::Tensor& parameters, const at::Tensor& features,
@@ -138,7 +136,7 @@ class CpuAutoencoder final : public AutoencoderEngine {
 
   template <class Work>
   void each_part(const Work& work) {
-    parallel_chunks(static_cast<std::int64_t>(parts_.size()), 1, threads_,
+    workers_.chunks(static_cast<std::int64_t>(parts_.size()), 1,
                     [&](std::int64_t begin, std::int64_t) {
                       const auto p = static_cast<std::size_t>(begin);
                       work(p, workspaces_[p]);
@@ -160,7 +158,7 @@ class CpuAutoencoder final : public AutoencoderEngine {
   }
 
   AutoencoderWeights weights_;
-  int threads_;
+  Workers workers_;
   std::span<const SequenceBatch> parts_;
   std::vector<std::int64_t> begins_;  // first sequence of each part
   std::deque<Workspace> workspaces_;
@@ -224,10 +222,8 @@ at::Tensor CpuAutoencoder::log_likelihood(const at::Tensor& parameters, const at
 }  // namespace
 
 std::unique_ptr<AutoencoderEngine> make_cpu_autoencoder(const AutoencoderArchitecture& architecture,
-                                                        int threads) {
-  // What is left to LibTorch is small; its own threads would only fight with ours.
-  at::set_num_threads(1);
-  return std::make_unique<CpuAutoencoder>(architecture, threads);
+                                                        const Workers& workers) {
+  return std::make_unique<CpuAutoencoder>(architecture, workers);
 }
 
 }  // namespace kindred

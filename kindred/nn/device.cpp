@@ -1,6 +1,7 @@
 #include "kindred/nn/device.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include "kindred/core/error.h"
 
@@ -14,5 +15,9 @@ void require_device(const std::string& device) {
         "device 'cuda' was asked for, but LibTorch here has no usable GPU; "
         "use --device cpu");
 }
+
+TorchOnOneThread::TorchOnOneThread() : before_(at::get_num_threads()) { at::set_num_threads(1); }
+
+TorchOnOneThread::~TorchOnOneThread() { at::set_num_threads(before_); }
 
 }  // namespace kindred

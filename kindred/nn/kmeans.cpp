@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 
 namespace kindred {
 namespace {
@@ -23,7 +22,7 @@ struct Problem {
   std::span<const double> points;
   std::int64_t dim;
   std::int64_t k;
-  int threads;  // for the rows of one start
+  const Workers& workers;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(points.size()) / dim; }
   std::int64_t chunks() const { return (rows() + kChunk - 1) / kChunk; }
@@ -32,7 +31,7 @@ struct Problem {
   /// Calls body(chunk, begin, end) for every chunk of rows.
   template <class Body>
   void for_each_chunk(Body body) const {
-    parallel_chunks(rows(), kChunk, threads, [&](std::int64_t begin, std::int64_t end) {
+    workers.chunks(rows(), kChunk, [&](std::int64_t begin, std::int64_t end) {
       body(static_cast<std::size_t>(begin / kChunk), begin, end);
     });
   }
@@ -148,18 +147,16 @@ KMeansResult run_start(const Problem& p, Random random, std::int64_t max_iterati
 }  // namespace
 
 KMeansResult kmeans(std::span<const double> points, std::int64_t dim, std::int64_t k,
-                    std::int64_t starts, Random& random, int threads, std::int64_t max_iterations) {
-  Problem problem{points, dim, k, 1};
+                    std::int64_t starts, Random& random, const Workers& workers,
+                    std::int64_t max_iterations) {
+  const Problem problem{points, dim, k, workers};
   if (k < 1 || k > problem.rows())
     throw InvalidArgument("k-means with k = {} needs at least that many points, there are {}", k,
                           problem.rows());
-  threads = resolve_threads(threads);
   starts = std::max<std::int64_t>(starts, 1);
-  problem.threads =
-      std::max(1, threads / static_cast<int>(std::min<std::int64_t>(starts, threads)));
   const auto seed = random();
   std::vector<KMeansResult> runs(static_cast<std::size_t>(starts));
-  parallel_chunks(starts, 1, threads, [&](std::int64_t s, std::int64_t) {
+  workers.chunks(starts, 1, [&](std::int64_t s, std::int64_t) {
     runs[static_cast<std::size_t>(s)] =
         run_start(problem, Random(seed, "k-means", static_cast<std::uint64_t>(s)), max_iterations);
   });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kindred/core/random.h"
+#include "kindred/core/workers.h"
 
 namespace kindred {
 
@@ -19,10 +20,10 @@ struct KMeansResult {
 
 /// Clusters `points` ([rows, dim]) into k ≤ rows groups; the cheapest of `starts` runs, so more
 /// starts are never worse. A run ends when no label changes, or after `max_iterations`. A group
-/// that loses all its points takes the one farthest from its centre. `random` gives one number;
-/// threads = 0 means every core. Throws InvalidArgument when k > rows.
+/// that loses all its points takes the one farthest from its centre. `random` gives one number.
+/// Throws InvalidArgument when k > rows, Interrupted when asked to stop.
 KMeansResult kmeans(std::span<const double> points, std::int64_t dim, std::int64_t k,
-                    std::int64_t starts, Random& random, int threads = 0,
+                    std::int64_t starts, Random& random, const Workers& workers = {},
                     std::int64_t max_iterations = 300);
 
 }  // namespace kindred

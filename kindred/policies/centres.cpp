@@ -28,10 +28,10 @@ Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) co
   require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
   const bool counted =
       data.observations.is_interned() && shape.discrete && data.actions.count() == shape.actions;
-  if (!counted) return score_trajectories(data, inputs_, policies_, floor_, run.threads, over_);
-  const StepCodes codes(data, run.threads);
-  return codes.sum_over_steps(
-      table_log_probs(data.observations, inputs_, policies_, floor_, run.threads), count(), over_);
+  if (!counted) return score_trajectories(data, inputs_, policies_, floor_, run, over_);
+  const StepCodes codes(data, run);
+  return codes.sum_over_steps(table_log_probs(data.observations, inputs_, policies_, floor_, run),
+                              count(), over_);
 }
 
 void NetworkCentres::save(ArrayFileWriter& file) const {
@@ -84,18 +84,20 @@ const double* TabularCentres::log_probs_at(const float* observation) const {
   return found == row_of_.end() ? nullptr : log_probs_.data() + found->second * actions_ * count_;
 }
 
-Matrix TabularCentres::score(const Trajectories& data, const RunContext&) const {
+Matrix TabularCentres::score(const Trajectories& data, const RunContext& run) const {
   require_same_dimensions(data, obs_dim_, true, actions_);
   const double unseen = -std::log(static_cast<double>(actions_));
-  std::vector<float> observation(static_cast<std::size_t>(obs_dim_));
   Matrix result(data.episodes(), count_);
-  for (std::int64_t i = 0; i < data.episodes(); ++i)
-    for (std::int64_t t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
-      data.observations.copy(t, t + 1, observation.data());
-      const double* row = log_probs_at(observation.data());
-      const double* log_probs = row ? row + data.actions.ints()[t] * count_ : nullptr;
-      for (std::int64_t c = 0; c < count_; ++c) result(i, c) += log_probs ? log_probs[c] : unseen;
-    }
+  run.chunks(data.episodes(), 64, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<float> observation(static_cast<std::size_t>(obs_dim_));
+    for (auto i = begin; i < end; ++i)
+      for (std::int64_t t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
+        data.observations.copy(t, t + 1, observation.data());
+        const double* row = log_probs_at(observation.data());
+        const double* log_probs = row ? row + data.actions.ints()[t] * count_ : nullptr;
+        for (std::int64_t c = 0; c < count_; ++c) result(i, c) += log_probs ? log_probs[c] : unseen;
+      }
+  });
   return result;
 }
 

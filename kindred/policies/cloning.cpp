@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/core/random.h"
+#include "kindred/core/shared_progress.h"
 #include "kindred/nn/cpu_policy.h"
 #include "kindred/policies/step_trainer.h"
 
@@ -38,34 +37,13 @@ struct Split {
   }
 };
 
-/// Adds up the rounds of all policies for whoever watches.
-class RoundCounter {
- public:
-  RoundCounter(std::int64_t total, const std::string& stage, const RunContext& run)
-      : total_(static_cast<double>(total)), run_(run) {
-    progress_.stage = stage;
-  }
-
-  void add(std::int64_t rounds) {
-    const std::lock_guard lock(mutex_);
-    progress_.fraction += static_cast<double>(rounds) / total_;
-    run_.report(progress_);
-  }
-
- private:
-  double total_;
-  const RunContext& run_;
-  std::mutex mutex_;
-  Progress progress_;
-};
-
 /// Trains one policy; the stack always holds its best round.
 class PolicyCloner {
  public:
   PolicyCloner(const Trajectories& data, const NetworkInputs& inputs,
                const std::vector<std::int64_t>& episodes, const CloningOptions& options,
-               PolicyStack& policies, std::int64_t index)
-      : trainer_(data, inputs),
+               PolicyStack& policies, std::int64_t index, const Workers& workers)
+      : trainer_(data, inputs, workers),
         steps_(data, episodes),
         options_(options),
         policies_(policies),
@@ -75,7 +53,7 @@ class PolicyCloner {
                 static_cast<std::uint64_t>(index)),
         batch_(static_cast<std::size_t>(options.batch_steps)) {}
 
-  CloningSummary run(RoundCounter& rounds) {
+  CloningSummary run(SharedProgress& rounds) {
     policy_.load(policies_, index_);
     summary_.loss_before = summary_.loss = held_out_loss();
     auto adam = options_.adam;
@@ -91,7 +69,7 @@ class PolicyCloner {
 
  private:
   /// False when the rounds are used up first.
-  bool train_until_idle(const AdamOptions& adam, RoundCounter& rounds) {
+  bool train_until_idle(const AdamOptions& adam, SharedProgress& rounds) {
     double reference = summary_.loss;
     for (std::int64_t idle = 0; idle < options_.patience;) {
       if (summary_.rounds == options_.max_rounds) return false;
@@ -151,11 +129,14 @@ std::vector<CloningSummary> clone_policies(const Trajectories& data, const Netwo
 
   std::vector<CloningSummary> summaries(groups.size());
   if (options.max_rounds == 0) return summaries;
-  RoundCounter rounds(options.max_rounds * policies.size(), options.stage, run);
-  parallel_chunks(policies.size(), 1, run.threads, [&](std::int64_t index, std::int64_t) {
-    const auto i = static_cast<std::size_t>(index);
-    summaries[i] = PolicyCloner(data, inputs, groups[i], options, policies, index).run(rounds);
+  SharedProgress rounds(options.max_rounds * policies.size(), [&](double fraction) {
+    run.report({.stage = options.stage, .fraction = fraction, .sizes = {}});
   });
+  const auto clone = [&](std::int64_t index, std::int64_t) {
+    const auto i = static_cast<std::size_t>(index);
+    summaries[i] = PolicyCloner(data, inputs, groups[i], options, policies, index, run).run(rounds);
+  };
+  run.chunks(policies.size(), 1, clone, [&] { rounds.tell(); });
   return summaries;
 }
 

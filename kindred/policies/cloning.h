@@ -44,7 +44,7 @@ using EpisodeGroups = std::vector<std::vector<std::int64_t>>;
 
 /// Trains policy g of `policies` on the steps of groups[g], from what it is now; with no round it
 /// stays as it is. The result does not depend on the number of threads. Throws InvalidArgument when
-/// a group is empty, NumericError when training diverges.
+/// a group is empty, NumericError when training diverges, Interrupted when asked to stop.
 std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkInputs& inputs,
                                            const EpisodeGroups& groups,
                                            const CloningOptions& options, PolicyStack& policies,

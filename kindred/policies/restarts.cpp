@@ -106,7 +106,8 @@ void Restarts::save(const Save& save) const {
 }
 
 bool Restarts::next_round() {
-  if (stopped_ || running().empty()) return false;
+  if (running().empty()) return false;
+  run_.throw_if_stopped();
   ++round_;
   return true;
 }
@@ -122,7 +123,6 @@ void Restarts::note_round(std::int64_t index) {
 void Restarts::end_round(const Save& save_method) {
   if (checkpoint_.kept()) timed("checkpoint", [&] { save(save_method); });
   report();
-  stopped_ = run_.should_stop() && !running().empty();
 }
 
 void Restarts::report() const {
@@ -163,7 +163,6 @@ Clustering Restarts::conclude(
     if (sizes[c] > 0) slots.push_back(result.best_restart * plan_.k + static_cast<std::int64_t>(c));
   result.scores = score(slots);
   result.centres = centres(slots);
-  result.stopped = stopped_;
   result.timings = seconds_;
   result.timings["rounds"] = round_;
   result.seconds = clock_.seconds();

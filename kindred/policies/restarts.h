@@ -70,7 +70,7 @@ class Restarts {
   /// Goes back to the last checkpoint if the run resumes one, and says whether it did.
   bool resume(const Restore& restore);
 
-  /// Begins a round; false when every restart is done or the user wants to stop.
+  /// Begins a round; false when every restart is done. Throws Interrupted when asked to stop.
   bool next_round();
   /// Does a part of a round and adds up its seconds under its name.
   template <class Work>
@@ -99,7 +99,6 @@ class Restarts {
   Stopwatch clock_;
   Checkpoint checkpoint_;
   std::int64_t round_ = 0;
-  bool stopped_ = false;
   std::vector<Restart> all_;
   std::vector<TraceEntry> trace_;
   nlohmann::ordered_json seconds_ = nlohmann::ordered_json::object();

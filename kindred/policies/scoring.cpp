@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kindred/core/parallel.h"
 #include "kindred/nn/cpu_policy.h"
 
 namespace kindred {
@@ -48,10 +47,11 @@ class StepScorer {
 }  // namespace
 
 Matrix score_trajectories(const Trajectories& data, const NetworkInputs& inputs,
-                          const PolicyStack& stack, double floor, int threads, OverSteps over) {
+                          const PolicyStack& stack, double floor, const Workers& workers,
+                          OverSteps over) {
   Matrix result(data.episodes(), stack.size(), score_of_no_steps(over));
   // A thread takes a policy, and streams over the data with it: no two write to one column.
-  parallel_chunks(stack.size(), 1, threads, [&](std::int64_t first, std::int64_t last) {
+  workers.chunks(stack.size(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t p = first; p < last; ++p) {
       StepScorer scorer(data, stack.architecture());
       scorer.policy().load(stack, p);
@@ -60,6 +60,7 @@ Matrix score_trajectories(const Trajectories& data, const NetworkInputs& inputs,
       std::vector<float> log_probs(static_cast<std::size_t>(kBlock));
       std::int64_t episode = 0;
       for (std::int64_t begin = 0; begin < data.steps(); begin += kBlock) {
+        workers.throw_if_stopped();
         const auto end = std::min(begin + kBlock, data.steps());
         const auto n = static_cast<std::size_t>(end - begin);
         data.observations.copy(begin, end, rows.data());
@@ -79,17 +80,19 @@ Matrix score_trajectories(const Trajectories& data, const NetworkInputs& inputs,
 }
 
 std::vector<double> table_log_probs(const Observations& observations, const NetworkInputs& inputs,
-                                    const PolicyStack& stack, double floor, int threads) {
+                                    const PolicyStack& stack, double floor,
+                                    const Workers& workers) {
   const auto actions = stack.architecture().actions;
   const auto dim = observations.dim();
   std::vector<double> result(
       static_cast<std::size_t>(observations.distinct() * actions * stack.size()));
-  parallel_chunks(stack.size(), 1, threads, [&](std::int64_t first, std::int64_t last) {
+  workers.chunks(stack.size(), 1, [&](std::int64_t first, std::int64_t last) {
     CpuPolicy policy(stack.architecture());
     std::vector<float> seen, log_probs;
     for (std::int64_t p = first; p < last; ++p) {
       policy.load(stack, p);
       for (std::int64_t begin = 0; begin < observations.distinct(); begin += kBlock) {
+        workers.throw_if_stopped();
         const auto n = std::min(kBlock, observations.distinct() - begin);
         seen.resize(static_cast<std::size_t>(n * inputs.count()));
         log_probs.resize(static_cast<std::size_t>(n * actions));

@@ -6,6 +6,7 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/clustering/network_inputs.h"
+#include "kindred/core/workers.h"
 #include "kindred/nn/policy_stack.h"
 #include "kindred/policies/over_steps.h"
 
@@ -15,12 +16,12 @@ namespace kindred {
 /// step's at least `floor`: [episodes, stack.size()]. Memory is bounded by a block of steps per
 /// thread.
 Matrix score_trajectories(const Trajectories& data, const NetworkInputs& inputs,
-                          const PolicyStack& stack, double floor, int threads,
+                          const PolicyStack& stack, double floor, const Workers& workers,
                           OverSteps over = OverSteps::kSumOfLogs);
 
 /// Log-probabilities of all actions in each row of the observation table, at least `floor`:
 /// [distinct × actions, stack.size()]. Interned observations and discrete actions only.
 std::vector<double> table_log_probs(const Observations& observations, const NetworkInputs& inputs,
-                                    const PolicyStack& stack, double floor, int threads);
+                                    const PolicyStack& stack, double floor, const Workers& workers);
 
 }  // namespace kindred

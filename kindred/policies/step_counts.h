@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
+#include "kindred/core/workers.h"
 #include "kindred/policies/over_steps.h"
 
 namespace kindred {
@@ -19,7 +20,7 @@ using LabelsOfRestart = std::function<std::span<const std::int32_t>(std::int64_t
 class StepCodes {
  public:
   /// `data` must be interned with discrete actions, and outlive this.
-  StepCodes(const Trajectories& data, int threads);
+  StepCodes(const Trajectories& data, const Workers& workers);
 
   std::int64_t distinct() const { return distinct_; }
   std::int64_t actions() const { return actions_; }
@@ -37,7 +38,7 @@ class StepCodes {
 
  private:
   const Trajectories& data_;
-  int threads_;
+  Workers workers_;
   std::int64_t distinct_;
   std::int64_t actions_;
   std::vector<std::int32_t> code_of_step_;

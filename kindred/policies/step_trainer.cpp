@@ -19,6 +19,7 @@ void gather_actions(const Actions& actions, std::span<const std::int64_t> steps,
 }  // namespace
 
 void StepTrainer::look(std::span<const std::int64_t> steps) {
+  workers_.throw_if_stopped();
   seen_.resize(steps.size() * inputs_.columns.size());
   inputs_.gather(data_.observations, steps, seen_);
 }

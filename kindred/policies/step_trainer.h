@@ -1,4 +1,5 @@
 // Trains one policy at a time on minibatches of a dataset's steps, over buffers that are reused.
+// Asked to stop, both functions throw Interrupted.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +7,16 @@
 #include <vector>
 
 #include "kindred/clustering/network_inputs.h"
+#include "kindred/core/workers.h"
 #include "kindred/nn/cpu_policy.h"
 
 namespace kindred {
 
 class StepTrainer {
  public:
-  /// Data and inputs must outlive this.
-  StepTrainer(const Trajectories& data, const NetworkInputs& inputs)
-      : data_(data), inputs_(inputs) {}
+  /// All must outlive this.
+  StepTrainer(const Trajectories& data, const NetworkInputs& inputs, const Workers& workers)
+      : data_(data), inputs_(inputs), workers_(workers) {}
 
   /// One step of Adam on the mean of -log π(action) over `steps`; returns that mean before it.
   double train(CpuPolicy& policy, std::span<const std::int64_t> steps, const AdamOptions& adam);
@@ -27,6 +29,7 @@ class StepTrainer {
 
   const Trajectories& data_;
   const NetworkInputs& inputs_;
+  const Workers& workers_;      // asked whether to stop, nothing else
   std::vector<float> seen_;     // [steps, inputs]
   std::vector<float> actions_;  // [steps, act_dim]; or weights over all actions when discrete
   std::vector<float> weights_;  // [steps]

@@ -30,7 +30,7 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
                      RunRecord& record) {
   describe_clustering(clustering, record);
   record.machine = {
-      {"device", run.device}, {"threads", run.threads}, {"peak_rss_mb", peak_rss_mb()}};
+      {"device", run.device}, {"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}};
   if (!data.labels.empty())
     add_scores(record.result, score_clustering(clustering.labels, data.labels.span()));
   const auto oracle = oracle_nmi(data);

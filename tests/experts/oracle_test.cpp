@@ -66,8 +66,8 @@ TEST_P(Oracle, ThreadsDoNotMatter) {
   const auto environment = make_environment(GetParam());
   const auto experts = make_experts(*environment);
   const auto data = rollout(*environment, experts, {.per_expert = 700, .seed = 3});
-  EXPECT_EQ(log_likelihoods(data, *environment, experts, 1),
-            log_likelihoods(data, *environment, experts, 3));
+  EXPECT_EQ(log_likelihoods(data, *environment, experts, Workers(1)),
+            log_likelihoods(data, *environment, experts, Workers(3)));
 }
 
 // "Balanced" and "zigzag-2" act alike near the diagonal: 0.938, and 96.6% of labels right.

@@ -12,6 +12,7 @@
 #include "kindred/envs/path_following.h"
 #include "kindred/envs/registry.h"
 #include "kindred/experts/rollout.h"
+#include "tests/core/stopping.h"
 #include "tests/envs/drift.h"
 #include "tests/experts/temporary_folder.h"
 
@@ -57,7 +58,7 @@ Recipe quick_recipe() {
                   .minibatch = 100,
                   .hidden = 16,
                   .checkpoint = 4,
-                  .threads = 1},
+                  .workers = Workers(1)},
           .medium = "medium"};
 }
 
@@ -122,6 +123,31 @@ TEST_F(Train, GivesTheMediumPolicyFirstAndRecordsBoth) {
   EXPECT_EQ(only[0].policy->to_bytes(), experts[1].policy->to_bytes());
 }
 
+TEST_F(Train, StoppedAtAnyMomentAndResumedEqualsStraight) {
+  const auto straight = outcome(train(recipe_, drift_, {}));
+  int stops = 0;
+  for (double questions = 3.0; questions < 1e6; questions *= 2.0, ++stops) {
+    recipe_.ppo.workers.stop_requested =
+        testing::stop_after_questions(static_cast<std::int64_t>(questions));
+    try {
+      EXPECT_EQ(outcome(train(recipe_, drift_, run_)), straight);
+      break;
+    } catch (const Interrupted&) {
+    }
+  }
+  EXPECT_GT(stops, 3);
+  EXPECT_LT(stops, 15);
+}
+
+TEST_F(Train, StopsWithinASecond) {
+  recipe_.ppo = {.steps = 1'000'000'000, .lanes = 64, .lane_steps = 20'000, .epochs = 10};
+  const double seconds = testing::seconds_to_stop(0.2, [&](const auto& stop_requested) {
+    recipe_.ppo.workers.stop_requested = stop_requested;
+    EXPECT_THROW(train(recipe_, drift_, {}), Interrupted);
+  });
+  EXPECT_LT(seconds, 1.0);
+}
+
 TEST_F(Train, InterruptedAndResumedEqualsStraight) {
   const auto straight = outcome(train(recipe_, drift_, {}));
   for (const int updates : {2, 6}) interrupt_after(updates);  // before and after a checkpoint
@@ -149,7 +175,8 @@ class LoadExperts : public testing::Test {
  protected:
   /// A policy that has learned nothing, for each expert of the environment.
   void write_experts(const Environment& environment) const {
-    const Ppo training(environment, {.lanes = 1, .lane_steps = 1, .hidden = 16, .threads = 1});
+    const Ppo training(environment,
+                       {.lanes = 1, .lane_steps = 1, .hidden = 16, .workers = Workers(1)});
     for (const auto& name : trained_names(environment.spec().name))
       write_text(file(environment, name), training.policy(name, "Untrained.")->to_bytes());
   }
@@ -198,8 +225,9 @@ TEST_F(LoadExperts, RefusesThoseOfOtherObservationsOrActions) {
   write_experts(Extra());
   expect_refused<InvalidArgument>(Extra({.size = 8}), "other observations");
   expect_refused<InvalidArgument>(Extra({.one_plane = true}), "other observations");
-  const auto other = Ppo(Drift(), {.lanes = 1, .lane_steps = 1, .hidden = 16, .threads = 1})
-                         .policy("free", "Untrained.");
+  const auto other =
+      Ppo(Drift(), {.lanes = 1, .lane_steps = 1, .hidden = 16, .workers = Workers(1)})
+          .policy("free", "Untrained.");
   const PathFollowing path;
   write_experts(path);
   write_text(file(path, "free"), other->to_bytes());

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <numbers>
 #include <set>
+#include <thread>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
@@ -17,6 +18,7 @@
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/oracle.h"
+#include "tests/core/stopping.h"
 #include "tests/envs/drift.h"
 
 namespace kindred {
@@ -124,12 +126,13 @@ TEST_P(Rollout, ActionsAreTheExpertsOwn) {
 
 TEST_P(Rollout, SameSeedSameBytesWhateverTheThreads) {
   for (const bool shuffle : {false, true}) {
-    const GenerateOptions one = {.per_expert = 1300, .seed = 5, .shuffle = shuffle, .threads = 1};
+    const GenerateOptions one = {
+        .per_expert = 1300, .seed = 5, .shuffle = shuffle, .workers = Workers(1)};
     const auto data = generate(*environment_, one);
     expect_identical(data, generate(*environment_, one));
     for (const int threads : {2, 5}) {
       auto many = one;
-      many.threads = threads;
+      many.workers = Workers(threads);
       expect_identical(data, generate(*environment_, many));
     }
   }
@@ -214,12 +217,12 @@ class Push final : public Policy {
 TEST(ContinuousRollout, StoresDenseRowsAndIsScoredByDensity) {
   const Drift environment;
   const Policies policies = {std::make_shared<Push>(1.0f), std::make_shared<Push>(-1.0f)};
-  GenerateOptions options = {.per_expert = 600, .seed = 10, .threads = 1};
+  GenerateOptions options = {.per_expert = 600, .seed = 10, .workers = Workers(1)};
   auto data = rollout(environment, policies, options);
   data.validate("drift");
   EXPECT_FALSE(data.observations.is_interned());
   EXPECT_FALSE(data.actions.is_discrete());
-  options.threads = 3;
+  options.workers = Workers(3);
   expect_identical(data, rollout(environment, policies, options));
 
   std::int64_t terminals = 0;
@@ -229,9 +232,37 @@ TEST(ContinuousRollout, StoresDenseRowsAndIsScoredByDensity) {
   EXPECT_EQ(oracle_labels(data, environment, policies), values(data.labels));
 }
 
+TEST(Generate, TellsItsProgressOnTheCallersThread) {
+  const auto environment = make_environment("diagonal");
+  const auto caller = std::this_thread::get_id();
+  for (const std::int64_t steps : {0, 50'000}) {
+    std::vector<double> told;
+    GenerateOptions options = {.per_expert = 2000, .steps = steps, .workers = Workers(3)};
+    options.progress = [&](double share) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      told.push_back(share);
+    };
+    generate(*environment, options);
+    EXPECT_EQ(told.back(), 1.0);
+    EXPECT_TRUE(std::ranges::is_sorted(told));
+  }
+}
+
+TEST(Generate, StopsWithinASecond) {
+  for (const char* name : {"diagonal", "path-following"}) {
+    const auto environment = make_environment(name);
+    const double seconds = testing::seconds_to_stop(0.2, [&](const auto& stop_requested) {
+      GenerateOptions options = {.per_expert = 1'000'000};
+      options.workers.stop_requested = stop_requested;
+      EXPECT_THROW(generate(*environment, options), Interrupted);
+    });
+    EXPECT_LT(seconds, 1.0) << name;
+  }
+}
+
 /// A rollout by steps must be a beginning of the rollout with more of them.
 void check_steps(const Environment& environment, const Policies& policies, std::int64_t steps) {
-  const GenerateOptions options = {.steps = steps, .seed = 11, .threads = 1};
+  const GenerateOptions options = {.steps = steps, .seed = 11, .workers = Workers(1)};
   const auto data = rollout(environment, policies, options);
   data.validate("by steps");
   const auto experts = static_cast<std::int64_t>(policies.size());
@@ -248,7 +279,7 @@ void check_steps(const Environment& environment, const Policies& policies, std::
               steps * (e + 1) / experts - steps * e / experts);
 
   auto many = options;
-  many.threads = 3;
+  many.workers = Workers(3);
   expect_identical(data, rollout(environment, policies, many));
 
   auto larger = options;

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/core/random.h"
+#include "kindred/core/thread_pool.h"
 #include "kindred/envs/diagonal.h"
 #include "mirror.h"
 
@@ -99,7 +99,7 @@ TEST(CentrePolicy, IsTheSameFromSeveralThreads) {
   std::vector<float> once(kRows * 6);
   policy.distribution({kRows, {}, observations}, once);
   std::vector<std::vector<float>> often(64, std::vector<float>(kRows * 6));
-  parallel_chunks(64, 1, 8, [&](std::int64_t i, std::int64_t) {
+  ThreadPool(8).chunks(64, 1, [&](std::int64_t i, std::int64_t) {
     policy.distribution({kRows, {}, observations}, often[static_cast<std::size_t>(i)]);
   });
   for (const auto& out : often) EXPECT_EQ(out, once);

@@ -16,6 +16,7 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "mirror.h"
+#include "tests/core/stopping.h"
 #include "tests/runs/records.h"
 
 namespace kindred {
@@ -185,12 +186,27 @@ TEST_F(Evaluate, DrawnActionsCarryThePolicysNoise) {
 TEST_F(Evaluate, DependsOnTheSeedAlone) {
   const auto options = quick();
   RunContext several;
-  several.threads = 3;
+  several.pool = std::make_shared<ThreadPool>(3);
   auto other = options;
   other.seed = 5;
   const auto once = evaluate(run_, data_, mirror_, options, {});
   EXPECT_EQ(to_json(once), to_json(evaluate(run_, data_, mirror_, options, several)));
   EXPECT_NE(to_json(once), to_json(evaluate(run_, data_, mirror_, other, {})));
+}
+
+TEST_F(Evaluate, StopsWithinASecond) {
+  auto options = quick();
+  options.rounds = options.continue_rounds = 10'000;
+  auto acting = quick();
+  acting.episodes = 1'000'000;
+  for (const auto& long_one : {options, acting}) {
+    const double seconds = testing::seconds_to_stop(0.3, [&](const auto& stop_requested) {
+      RunContext run;
+      run.stop_requested = stop_requested;
+      EXPECT_THROW(evaluate(run_, data_, mirror_, long_one, run), Interrupted);
+    });
+    EXPECT_LT(seconds, 1.0);
+  }
 }
 
 TEST_F(Evaluate, CentresCanBeTakenAsTheyAre) {

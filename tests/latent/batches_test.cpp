@@ -55,7 +55,7 @@ TEST(BatchOrder, SortingByLengthLeavesLessToPad) {
     MiniBatch batch;
     std::int64_t sum = 0;
     for (std::int64_t b = 0; b < order.per_epoch(); ++b) {
-      source.fill(order[b], 16, 1, batch);
+      source.fill(order[b], 16, Workers(1), batch);
       sum += batch.padding();
     }
     return sum;
@@ -71,8 +71,8 @@ TEST(StepSource, KeepsWhatRepeatsOnce) {
   const StepSource plain_source(plain, inputs, data.actions.count());
   const std::vector<std::int64_t> episodes = {3, 50, 99, 7, 20};
   MiniBatch batch, plain_batch;
-  source.fill(episodes, 2, 2, batch);
-  plain_source.fill(episodes, 2, 1, plain_batch);
+  source.fill(episodes, 2, Workers(2), batch);
+  plain_source.fill(episodes, 2, Workers(1), plain_batch);
   ASSERT_EQ(batch.parts.size(), 3U);
   EXPECT_EQ(batch.episodes, plain_batch.episodes);
   const auto width = static_cast<std::size_t>(inputs.count() + data.actions.count());
@@ -96,7 +96,7 @@ TEST(StepSource, PacksLongestFirstAndTimeMajor) {
   const auto inputs = NetworkInputs::from(data.observations, true);  // lengths 4, 3, 2
   const StepSource source(data, inputs, 1);
   MiniBatch batch;
-  source.fill(std::vector<std::int64_t>{2, 0, 1}, 16, 1, batch);
+  source.fill(std::vector<std::int64_t>{2, 0, 1}, 16, Workers(1), batch);
   EXPECT_THAT(batch.episodes, ElementsAre(0, 1, 2));
   EXPECT_THAT(batch.parts[0].lengths, ElementsAre(4, 3, 2));
   EXPECT_THAT(batch.parts[0].time_offsets, ElementsAre(0, 3, 6, 8, 9));

@@ -1,7 +1,9 @@
 // CAAE, DEC, VAE+KMeans and VQ-VAE: what they find, and what they share.
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "kindred/core/error.h"
@@ -139,8 +141,8 @@ TEST(Caae, ResultDoesNotDependOnTheNumberOfThreads) {
   const auto data = gridworld("takeball", 30);
   const auto options = quick<caae::Options>(3, 60);
   RunContext one, three;
-  one.threads = 1;
-  three.threads = 3;
+  one.pool = std::make_shared<ThreadPool>(1);
+  three.pool = std::make_shared<ThreadPool>(3);
   const auto a = caae::fit(data, options, one);
   const auto b = caae::fit(data, options, three);
   EXPECT_EQ(a.scores.values, b.scores.values);
@@ -171,12 +173,18 @@ void expect_resumable(Options options, const Fit& fit) {
   const auto straight = fit(data, options, RunContext{});
   RunContext run;
   run.checkpoint = state;
-  run.stop_requested = [] { return true; };
-  Clustering result = fit(data, options, run);
-  EXPECT_TRUE(result.stopped);
-  run.resume = true;
-  for (int pieces = 0; result.stopped && pieces < 20; ++pieces) result = fit(data, options, run);
+  std::atomic<bool> stop;
+  run.stop_requested = [&] { return stop.load(); };
+  run.progress = [&](const Progress& progress) { stop = progress.stage == "round"; };
+  Clustering result;
+  result.stopped = true;
+  int pieces = 0;
+  for (; result.stopped && pieces < 20; ++pieces, run.resume = true) {
+    stop = false;
+    result = fit(data, options, run);
+  }
   std::filesystem::remove(state);
+  EXPECT_GT(pieces, 2);
   EXPECT_FALSE(result.stopped);
   EXPECT_EQ(result.labels, straight.labels);
   EXPECT_EQ(result.objective, straight.objective);
@@ -189,6 +197,17 @@ TEST(AutoencoderMethods, ResumeWithinARestart) {
   expect_resumable(quick<vae_kmeans::Options>(2, 120), vae_kmeans::fit);
   expect_resumable(quick<vq_vae::Options>(2, 120), vq_vae::fit);
   expect_resumable(quick<dec::Options>(2, 160), dec::fit);
+}
+
+TEST(AutoencoderMethods, LibTorchKeepsItsThreads) {
+  const auto before = at::get_num_threads();
+  at::set_num_threads(3);
+  const auto data = linear_control({});
+  const auto result = caae::fit(data, quick<caae::Options>(2, 60), {});
+  EXPECT_EQ(at::get_num_threads(), 3);
+  result.centres->score(data, {});
+  EXPECT_EQ(at::get_num_threads(), 3);
+  at::set_num_threads(before);
 }
 
 TEST(AutoencoderMethods, WidthsMustFitTheKernels) {

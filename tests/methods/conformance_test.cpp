@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <set>
 
 #include "kindred/core/error.h"
-#include "kindred/methods/method.h"
 #include "tests/clustering/synthetic.h"
+#include "tests/methods/quick_method.h"
 
 namespace kindred {
 namespace {
@@ -15,24 +16,6 @@ namespace {
 using testing::gridworld;
 using testing::linear_control;
 using testing::without_interning;
-
-/// A method by name, with options quick enough for tests.
-std::unique_ptr<ConfiguredMethod> quick(const std::string& name, std::int64_t k) {
-  auto method = find_method(name).make();
-  const auto table = method->describe();
-  const auto set = [&](const char* option, const char* value) {
-    if (const auto* found = find_option(table, option)) set_from_text(*found, value);
-  };
-  set("k", std::to_string(k).c_str());
-  set("restarts", "2");
-  set("hidden", "16");
-  set("memory", "16");
-  set("max-steps", "40");
-  set("max-rounds", "6");
-  set("batch-steps", "64");
-  set("change-tolerance", "0");
-  return method;
-}
 
 void expect_consistent(const Clustering& result, const Trajectories& data) {
   ASSERT_EQ(static_cast<std::int64_t>(result.labels.size()), data.episodes());
@@ -53,7 +36,7 @@ void expect_consistent(const Clustering& result, const Trajectories& data) {
 class MethodConformance : public ::testing::TestWithParam<std::string> {
  protected:
   Clustering fit(const Trajectories& data, std::int64_t k, const RunContext& run = {}) {
-    return quick(GetParam(), k)->fit(data, run);
+    return testing::quick_method(GetParam(), k)->fit(data, run);
   }
 };
 
@@ -138,10 +121,15 @@ TEST_P(MethodConformance, StoppedAndResumedEqualsStraight) {
     const auto straight = fit(data, 3);
     RunContext run;
     run.checkpoint = state;
-    run.stop_requested = [] { return true; };
-    Clustering result = fit(data, 3, run);
-    run.resume = true;
-    for (int pieces = 0; result.stopped && pieces < 100; ++pieces) result = fit(data, 3, run);
+    std::atomic<bool> stop;
+    run.stop_requested = [&] { return stop.load(); };
+    run.progress = [&](const Progress& progress) { stop = progress.stage == "round"; };
+    Clustering result;
+    result.stopped = true;
+    for (int pieces = 0; result.stopped && pieces < 100; ++pieces, run.resume = true) {
+      stop = false;
+      result = fit(data, 3, run);
+    }
     EXPECT_FALSE(result.stopped);
     EXPECT_EQ(result.labels, straight.labels);
     EXPECT_EQ(result.objective, straight.objective);
@@ -211,18 +199,8 @@ TEST(Methods, ReturnKmeansRefusesAGpu) {
   EXPECT_THROW(quick("return-kmeans", 2)->fit(linear_control({}), run), InvalidArgument);
 }
 
-std::vector<std::string> method_names() {
-  std::vector<std::string> names;
-  for (const auto& method : methods()) names.push_back(method.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Methods, MethodConformance, ::testing::ValuesIn(method_names()),
-                         [](const auto& method) {
-                           std::string name = method.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Methods, MethodConformance, ::testing::ValuesIn(testing::method_names()),
+                         [](const auto& method) { return testing::without_dashes(method.param); });
 
 TEST(Methods, UnknownNameListsThoseThereAre) {
   try {

@@ -152,9 +152,9 @@ TEST(PgKmeans, NumberOfThreadsDoesNotChangeTheResult) {
   options.max_steps = 30;
   options.max_rounds = 3;
   RunContext one;
-  one.threads = 1;
+  one.pool = std::make_shared<ThreadPool>(1);
   RunContext three;
-  three.threads = 3;
+  three.pool = std::make_shared<ThreadPool>(3);
   EXPECT_EQ(fit(data, options, one).scores.values, fit(data, options, three).scores.values);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -221,8 +222,8 @@ TEST(Sorl, NumberOfThreadsDoesNotChangeTheResult) {
   options.batch_trajectories = 7;
   options.batch_steps = 100;
   RunContext one, three;
-  one.threads = 1;
-  three.threads = 3;
+  one.pool = std::make_shared<ThreadPool>(1);
+  three.pool = std::make_shared<ThreadPool>(3);
   for (const auto& data : {linear_control({.episodes = 20}), gridworld("diagonal", 20)})
     EXPECT_EQ(fit(data, options, one).scores.values, fit(data, options, three).scores.values);
 }
@@ -251,13 +252,18 @@ TEST(Sorl, ResumedEqualsStraight) {
   const auto straight = fit(data, options);
   RunContext run;
   run.checkpoint = path;
-  run.stop_requested = [] { return true; };
-  auto result = fit(data, options, run);
-  int pieces = 1;
-  for (run.resume = true; result.stopped && pieces < 100; ++pieces)
+  std::atomic<bool> stop;
+  run.stop_requested = [&] { return stop.load(); };
+  run.progress = [&](const Progress& progress) { stop = progress.stage == "round"; };
+  Clustering result;
+  result.stopped = true;
+  int pieces = 0;
+  for (; result.stopped && pieces < 100; ++pieces, run.resume = true) {
+    stop = false;
     result = fit(data, options, run);
+  }
   std::filesystem::remove(path);
-  EXPECT_EQ(pieces, 5);
+  EXPECT_EQ(pieces, 6);  // five rounds, and the end after the last of them
   EXPECT_EQ(result.labels, straight.labels);
   EXPECT_EQ(result.scores.values, straight.scores.values);
   EXPECT_EQ(result.objective, straight.objective);

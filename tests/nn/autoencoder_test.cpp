@@ -23,8 +23,8 @@ struct NamedEngine {
 
 std::vector<NamedEngine> engines() {
   return {{"LibTorch", make_torch_autoencoder},
-          {"CPU, one thread", [](const auto& a) { return make_cpu_autoencoder(a, 1); }},
-          {"CPU, two threads", [](const auto& a) { return make_cpu_autoencoder(a, 2); }}};
+          {"CPU, one thread", [](const auto& a) { return make_cpu_autoencoder(a, Workers(1)); }},
+          {"CPU, two threads", [](const auto& a) { return make_cpu_autoencoder(a, Workers(2)); }}};
 }
 
 /// The network of the fixture and the sequences it saw.

@@ -62,7 +62,8 @@ class CpuAutoencoderTest : public ::testing::TestWithParam<bool> {
   const at::Tensor parameters_ = initial_parameters(architecture_, Random(3));
   const at::Tensor feature_weight_ = random_tensor({8, 16}, 1);
   const at::Tensor likelihood_weight_ = random_tensor({8}, 2);
-  const std::unique_ptr<AutoencoderEngine> engine_ = make_cpu_autoencoder(architecture_, 1);
+  const std::unique_ptr<AutoencoderEngine> engine_ =
+      make_cpu_autoencoder(architecture_, Workers(1));
 };
 
 TEST_P(CpuAutoencoderTest, MatchesLibTorch) {
@@ -76,7 +77,8 @@ TEST_P(CpuAutoencoderTest, DoesNotDependOnThreads) {
   const auto split = parts(kSplit);
   const auto one = evaluate_with(*engine_, split);
   for (const int threads : {2, 3, 8})
-    expect_identical(evaluate_with(*make_cpu_autoencoder(architecture_, threads), split), one);
+    expect_identical(evaluate_with(*make_cpu_autoencoder(architecture_, Workers(threads)), split),
+                     one);
 }
 
 TEST_P(CpuAutoencoderTest, ASequenceDoesNotDependOnItsBatch) {
@@ -150,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Actions, CpuAutoencoderTest, ::testing::Bool(), [](cons
 TEST(CpuAutoencoder, RefusesWidthsThatDoNotFillLanes) {
   auto architecture = kDiscrete;
   architecture.decoder3 = 20;
-  EXPECT_THROW(make_cpu_autoencoder(architecture, 1), InvalidArgument);
+  EXPECT_THROW(make_cpu_autoencoder(architecture, Workers(1)), InvalidArgument);
 }
 
 }  // namespace

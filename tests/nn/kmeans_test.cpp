@@ -137,10 +137,10 @@ TEST(KMeans, NumberOfThreadsDoesNotChangeABit) {
   const auto points = normal_points(5000 * 3, 4);
   for (const std::int64_t starts : {1, 2, 5}) {
     Random first(7, "k");
-    const auto one = kmeans(points, 3, 6, starts, first, 1);
+    const auto one = kmeans(points, 3, 6, starts, first, Workers(1));
     for (const int threads : {2, 3, 8}) {
       Random again(7, "k");
-      const auto several = kmeans(points, 3, 6, starts, again, threads);
+      const auto several = kmeans(points, 3, 6, starts, again, Workers(threads));
       EXPECT_EQ(several.labels, one.labels);
       EXPECT_EQ(several.centres, one.centres);
       EXPECT_EQ(several.cost, one.cost);
@@ -152,7 +152,7 @@ TEST(KMeans, CostIsThatOfLabelsAndCentresEvenWhenCutShort) {
   const auto points = normal_points(3000 * 2, 5);
   for (const std::int64_t iterations : {0, 1, 3, 300}) {
     Random random(2);
-    const auto result = kmeans(points, 2, 7, 2, random, 2, iterations);
+    const auto result = kmeans(points, 2, 7, 2, random, Workers(2), iterations);
     EXPECT_NEAR(result.cost, cost_to_centres(points, 2, result), 1e-9 * result.cost);
   }
 }

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <thread>
 
 #include "kindred/core/error.h"
 #include "kindred/policies/architecture.h"
 #include "kindred/policies/centres.h"
 #include "tests/clustering/synthetic.h"
+#include "tests/core/stopping.h"
 
 namespace kindred {
 namespace {
@@ -173,10 +175,12 @@ TEST(Cloning, DoesNotDependOnThreadsAndTellsItsProgress) {
   for (const int threads : {1, 3}) {
     Fixture f(testing::linear_control({}), true, 2);
     RunContext run;
-    run.threads = threads;
+    run.pool = std::make_shared<ThreadPool>(threads);
     std::vector<double> fractions;
+    const auto caller = std::this_thread::get_id();
     run.progress = [&](const Progress& progress) {
       EXPECT_EQ(progress.stage, "cloning");
+      EXPECT_EQ(std::this_thread::get_id(), caller);
       fractions.push_back(progress.fraction);
     };
     clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run);
@@ -185,6 +189,18 @@ TEST(Cloning, DoesNotDependOnThreadsAndTellsItsProgress) {
     EXPECT_NEAR(fractions.back(), 1.0, 1e-9);
   }
   EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(Cloning, StopsWithinASecond) {
+  Fixture f(testing::linear_control({.episodes = 400, .length = 300}), true, 2);
+  CloningOptions options;
+  RunContext run;
+  const double seconds = testing::seconds_to_stop(0.2, [&](const auto& stop_requested) {
+    run.stop_requested = stop_requested;
+    EXPECT_THROW(clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run),
+                 Interrupted);
+  });
+  EXPECT_LT(seconds, 1.0);
 }
 
 TEST(Cloning, AskedForTheImpossible) {

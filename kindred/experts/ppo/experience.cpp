@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 
 namespace kindred::ppo {
 namespace {
@@ -125,10 +124,10 @@ void Collector::collect(const Networks& networks, Experience& out) {
     column->resize(rows);
   out.endings.resize(rows);
 
-  parallel_chunks(static_cast<std::int64_t>(groups_.size()), 1, options_.threads,
-                  [&](std::int64_t g, std::int64_t) {
-                    run(*groups_[static_cast<std::size_t>(g)], networks, out);
-                  });
+  options_.workers.chunks(static_cast<std::int64_t>(groups_.size()), 1,
+                          [&](std::int64_t g, std::int64_t) {
+                            run(*groups_[static_cast<std::size_t>(g)], networks, out);
+                          });
 
   out.episode_returns.clear();
   out.episode_lengths.clear();
@@ -144,6 +143,7 @@ void Collector::collect(const Networks& networks, Experience& out) {
 
 void Collector::run(Group& group, const Networks& networks, Experience& out) const {
   for (std::int64_t t = 0; t < options_.lane_steps; ++t) {
+    options_.workers.throw_if_stopped();
     act(group, networks, t, out);
     group.lanes->step(group.all, {group.discrete, group.continuous}, group.rewards, group.endings);
     close_episodes(group, networks, t, out);

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/experts/ppo/losses.h"
 #include "kindred/nn/elementwise.h"
 
@@ -126,7 +125,7 @@ const Learner::Gradient& Learner::differentiate(const Experience& experience,
                                                 float weight) {
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto used = std::span(gradients_).first((rows.size() + kChunk - 1) / kChunk);
-  parallel_chunks(count, kChunk, options_.threads, [&](std::int64_t begin, std::int64_t end) {
+  options_.workers.chunks(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
     auto& gradient = *used[static_cast<std::size_t>(begin / kChunk)];
     gradient.clear(actor_memory_.first.size(), critic_memory_.first.size());
     const auto chunk =

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kindred/core/options.h"
+#include "kindred/core/workers.h"
 
 namespace kindred {
 
@@ -29,7 +30,7 @@ struct PpoOptions {
   bool scale_rewards = true;       ///< Divide rewards by the deviation of the discounted return.
   std::int64_t checkpoint = 50;    ///< Updates between two checkpoints; lanes start over there.
   std::int64_t seed = 0;           ///< Names the random streams.
-  int threads = 0;                 ///< 0: every core. No option: it never changes the result.
+  Workers workers = {};            ///< No option: they never change the result.
   OptionTable describe();
 
   std::int64_t batch() const { return lanes * lane_steps; }

@@ -36,7 +36,8 @@ CurvePoint curve_point(const nlohmann::json& json);
 
 class Ppo {
  public:
-  /// The environment must outlive the training. Throws InvalidArgument on impossible options.
+  /// The environment must outlive the training. Throws InvalidArgument on impossible options,
+  /// Interrupted when asked to stop.
   Ppo(const Environment& environment, PpoOptions options);
   ~Ppo();
 
@@ -45,7 +46,8 @@ class Ppo {
   std::int64_t updates() const { return updates_; }
   std::int64_t steps() const { return last_.steps; }
 
-  /// Acts, learns, and tells how it went.
+  /// Acts, learns, and tells how it went. Throws Interrupted when asked to stop; the training is
+  /// then of no use, and goes on from its last checkpoint.
   CurvePoint update();
 
   std::shared_ptr<const NetworkPolicy> policy(const std::string& name,

@@ -13,10 +13,10 @@ namespace {
 
 class Caae final : public latent::Model {
  public:
-  Caae(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
+  Caae(const Options& options, std::int64_t restart, const Workers& workers, const at::Tensor& like)
       : options_(options),
         restart_(restart),
-        threads_(threads),
+        workers_(workers),
         centroids_(latent::normal_tensor(options.k, options.heads * options.head_size,
                                          latent::restart_random(options, "codebook", restart),
                                          like)) {}
@@ -36,7 +36,7 @@ class Caae final : public latent::Model {
 
   latent::AfterRound end_round(const latent::RoundEnd& round) override {
     if (!options_.refit) return latent::AfterRound::kGoOn;
-    return latent::refit_codebook(centroids_, round, options_, restart_, threads_);
+    return latent::refit_codebook(centroids_, round, options_, restart_, workers_);
   }
 
  private:
@@ -47,7 +47,7 @@ class Caae final : public latent::Model {
 
   const Options& options_;
   std::int64_t restart_;
-  int threads_;
+  Workers workers_;
   at::Tensor centroids_;
 };
 

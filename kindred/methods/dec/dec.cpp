@@ -14,10 +14,10 @@ namespace {
 
 class Dec final : public latent::Model {
  public:
-  Dec(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
+  Dec(const Options& options, std::int64_t restart, const Workers& workers, const at::Tensor& like)
       : options_(options),
         restart_(restart),
-        threads_(threads),
+        workers_(workers),
         centres_(
             at::zeros({options.k, options.heads * options.head_size}, like.detach().options())) {}
 
@@ -72,7 +72,7 @@ class Dec final : public latent::Model {
     const c10::NoGradGuard no_grad;
     auto random = latent::restart_random(options_, "kmeans", restart_);
     const auto found = kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts,
-                              random, threads_);
+                              random, workers_);
     Matrix centres(options_.k, latents.columns);
     centres.values = found.centres;
     centres_.copy_(latent::to_tensor(centres, centres_));
@@ -98,7 +98,7 @@ class Dec final : public latent::Model {
 
   const Options& options_;
   std::int64_t restart_;
-  int threads_;
+  Workers workers_;
   at::Tensor centres_;
   at::Tensor target_;                 // [episodes, k] on the CPU; undefined while pretraining
   std::vector<std::int32_t> labels_;  // at the last refresh

@@ -25,12 +25,13 @@ struct NormalEquations {
 
 }  // namespace
 
-Matrix episode_regressions(const Trajectories& data) {
+Matrix episode_regressions(const Trajectories& data, const Workers& workers) {
   const c10::NoGradGuard no_grad;
   const auto inputs = NetworkInputs::from(data.observations, true);
   std::vector<NormalEquations> episodes;
   NormalEquations all;
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    workers.throw_if_stopped();
     const auto begin = data.offsets[i];
     const auto n = data.length(i);
     std::vector<float> rows(static_cast<std::size_t>(n * inputs.obs_dim));
@@ -54,6 +55,7 @@ Matrix episode_regressions(const Trajectories& data) {
   const auto common = all.solve();  // [inputs + 1, act_dim]
   Matrix result(data.episodes(), common.numel());
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    workers.throw_if_stopped();
     auto& own = episodes[static_cast<std::size_t>(i)];
     own.xa -= own.xx.mm(common);
     const auto coefficients = own.solve().contiguous();
@@ -63,9 +65,9 @@ Matrix episode_regressions(const Trajectories& data) {
 }
 
 std::vector<std::int32_t> episode_regression_labels(const Trajectories& data, std::int64_t k,
-                                                    Random& random, int threads) {
-  const Matrix coefficients = episode_regressions(data);
-  return kmeans(coefficients.values, coefficients.columns, k, 10, random, threads).labels;
+                                                    Random& random, const Workers& workers) {
+  const Matrix coefficients = episode_regressions(data, workers);
+  return kmeans(coefficients.values, coefficients.columns, k, 10, random, workers).labels;
 }
 
 }  // namespace kindred::pg_kmeans

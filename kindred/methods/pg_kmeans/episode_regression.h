@@ -13,10 +13,10 @@
 namespace kindred::pg_kmeans {
 
 /// [episodes, (inputs + 1) × act_dim]; continuous actions only.
-Matrix episode_regressions(const Trajectories& data);
+Matrix episode_regressions(const Trajectories& data, const Workers& workers = {});
 
 /// Labels 0..k-1 from k-means (k-means++ starts) on the coefficients.
 std::vector<std::int32_t> episode_regression_labels(const Trajectories& data, std::int64_t k,
-                                                    Random& random, int threads = 0);
+                                                    Random& random, const Workers& workers = {});
 
 }  // namespace kindred::pg_kmeans

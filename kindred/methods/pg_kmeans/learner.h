@@ -14,6 +14,7 @@
 
 namespace kindred::pg_kmeans {
 
+/// Asked to stop, fit() and score() throw Interrupted; the policies are then of no use.
 class PolicyLearner {
  public:
   virtual ~PolicyLearner() = default;

@@ -1,11 +1,9 @@
 // Policies as networks on the CPU. Where observations repeat and actions are discrete the gradient
 // is exact and comes from counts, otherwise from minibatches of steps. Each core trains one policy
 // at a time; a policy's round stays in its cache.
-#include <atomic>
-#include <mutex>
 #include <optional>
 
-#include "kindred/core/parallel.h"
+#include "kindred/core/shared_progress.h"
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
@@ -32,7 +30,7 @@ class NetworkLearner final : public PolicyLearner {
               .max_gradient_norm = options.max_gradient_norm} {
     for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
     if (data.observations.is_interned() && data.actions.is_discrete()) {
-      codes_.emplace(data, run.threads);
+      codes_.emplace(data, run);
       table_.resize(static_cast<std::size_t>(data.observations.distinct() * inputs_.count()));
       inputs_.apply(data.observations.table().span(), table_);
     }
@@ -41,9 +39,11 @@ class NetworkLearner final : public PolicyLearner {
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
     const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
-    std::atomic<std::int64_t> done{0};
     const auto n = static_cast<std::int64_t>(slots.size());
-    parallel_chunks(n, 1, run_.threads, [&](std::int64_t begin, std::int64_t end) {
+    SharedProgress trained(n, [&](double fraction) {
+      run_.report({.stage = "training", .fraction = fraction, .sizes = {}});
+    });
+    const auto train = [&](std::int64_t begin, std::int64_t end) {
       CpuPolicy policy(policies_.architecture());
       for (auto i = begin; i < end; ++i) {
         const auto slot = slots[static_cast<std::size_t>(i)];
@@ -57,17 +57,17 @@ class NetworkLearner final : public PolicyLearner {
           fit_on_batches(policy, sampler);
         }
         policy.store(policies_, slot);
-        report_training(static_cast<double>(++done) / static_cast<double>(n));
+        trained.add();
       }
-    });
+    };
+    run_.chunks(n, 1, train, [&] { trained.tell(); });
   }
 
   Matrix score(std::span<const std::int64_t> slots) const override {
     const auto stack = policies_.select(slots);
-    if (!codes_)
-      return score_trajectories(data_, inputs_, stack, options_.log_prob_floor, run_.threads);
+    if (!codes_) return score_trajectories(data_, inputs_, stack, options_.log_prob_floor, run_);
     return codes_->sum_over_steps(
-        table_log_probs(data_.observations, inputs_, stack, options_.log_prob_floor, run_.threads),
+        table_log_probs(data_.observations, inputs_, stack, options_.log_prob_floor, run_),
         stack.size());
   }
 
@@ -91,29 +91,20 @@ class NetworkLearner final : public PolicyLearner {
     std::vector<float> weights;
     for (const double count : counts) weights.push_back(static_cast<float>(count / total));
     Plateau plateau(options_);
-    while (!plateau.reached(policy.train_on_weights(table_, weights, adam_))) {
-    }
+    while (!plateau.reached(policy.train_on_weights(table_, weights, adam_)))
+      run_.throw_if_stopped();
   }
 
   void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
-    StepTrainer trainer(data_, inputs_);
+    StepTrainer trainer(data_, inputs_, run_);
     Plateau plateau(options_);
     while (!plateau.reached(trainer.train(policy, sampler.next(), adam_))) {
     }
   }
 
-  void report_training(double fraction) {
-    const std::lock_guard lock(reporting_);
-    Progress progress;
-    progress.stage = "training";
-    progress.fraction = fraction;
-    run_.report(progress);
-  }
-
   const Trajectories& data_;
   Options options_;
   RunContext run_;
-  std::mutex reporting_;
   NetworkInputs inputs_;
   PolicyStack policies_;  // [restarts × k]
   AdamOptions adam_;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/methods/pg_kmeans/episode_regression.h"
@@ -29,12 +30,13 @@ struct State {
 };
 
 /// Random equal partitions (or k-means on episode regressions), one per restart.
-void start(State& state, const Trajectories& data, const Options& options, int threads) {
+void start(State& state, const Trajectories& data, const Options& options,
+           const Workers& workers) {
   for (std::int64_t r = 0; r < options.restarts; ++r) {
     auto& labels = state.restarts[r].labels;
     Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
     if (options.init == Initialisation::kEpisodeRegression) {
-      labels = episode_regression_labels(data, options.k, random, threads);
+      labels = episode_regression_labels(data, options.k, random, workers);
     } else {
       for (std::size_t i = 0; i < labels.size(); ++i)
         labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(options.k));
@@ -231,22 +233,24 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve(requested, data);
-  State state = new_state(data, options, run);
-  auto& restarts = state.restarts;
-  const auto learner = make_learner(data, options, run);
-  const bool resumed = restarts.resume([&](const json& saved, const ArrayFileReader& file) {
-    restore(saved, file, state, *learner);
-  });
-  if (!resumed) start(state, data, options, run.threads);
+  return stoppable([&](std::int64_t& rounds) {
+    State state = new_state(data, options, run);
+    auto& restarts = state.restarts;
+    const auto learner = make_learner(data, options, run);
+    const bool resumed = restarts.resume([&](const json& saved, const ArrayFileReader& file) {
+      restore(saved, file, state, *learner);
+    });
+    if (!resumed) start(state, data, options, run);
 
-  while (restarts.next_round()) {
-    restarts.timed("m_step", [&] { fit_policies(state, options, *learner); });
-    restarts.timed("e_step", [&] { assign_all(state, data, options, *learner); });
-    restarts.end_round([&](ArrayFileWriter& file) { return save(state, *learner, file); });
-  }
-  return restarts.conclude(
-      "log-likelihood", [&](Restarts::Slots slots) { return learner->score(slots); },
-      [&](Restarts::Slots slots) { return learner->centres(slots); });
+    for (rounds = restarts.round(); restarts.next_round(); rounds = restarts.round()) {
+      restarts.timed("m_step", [&] { fit_policies(state, options, *learner); });
+      restarts.timed("e_step", [&] { assign_all(state, data, options, *learner); });
+      restarts.end_round([&](ArrayFileWriter& file) { return save(state, *learner, file); });
+    }
+    return restarts.conclude(
+        "log-likelihood", [&](Restarts::Slots slots) { return learner->score(slots); },
+        [&](Restarts::Slots slots) { return learner->centres(slots); });
+  });
 }
 
 }  // namespace kindred::pg_kmeans

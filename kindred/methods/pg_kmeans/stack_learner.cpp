@@ -29,6 +29,7 @@ class StackLearner final : public PolicyLearner {
   StackLearner(const Trajectories& data, const Options& options, const RunContext& run)
       : data_(data),
         options_(options),
+        workers_(run),
         device_(run.device),
         inputs_(NetworkInputs::from(data.observations, options.standardize == Standardize::kOn)),
         policies_(architecture_for(data, inputs_, options.hidden, options.hidden_layers),
@@ -38,7 +39,7 @@ class StackLearner final : public PolicyLearner {
     if (data.observations.is_interned()) {
       seen_ = observed(0, data.observations.distinct());
       if (data.actions.is_discrete())
-        codes_.emplace(data, run.threads);
+        codes_.emplace(data, run);
       else
         row_of_step_ =
             view_of(data.observations.index().span(), {data.steps()}).to(device_, at::kLong);
@@ -81,6 +82,7 @@ class StackLearner final : public PolicyLearner {
     std::int64_t episode = 0;
     constexpr std::int64_t kBlock = 32768;
     for (std::int64_t begin = 0; begin < data_.steps(); begin += kBlock) {
+      workers_.throw_if_stopped();
       const auto end = std::min(begin + kBlock, data_.steps());
       const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
       const auto host = floored(stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end)))
@@ -180,6 +182,7 @@ class StackLearner final : public PolicyLearner {
   template <class Losses>
   void train(StackedAdam& optimiser, const Losses& losses) const {
     for (Plateau plateau(options_);;) {
+      workers_.throw_if_stopped();
       const auto loss = losses();
       optimiser.step(loss.sum());
       if (plateau.reached(loss.detach().mean().template item<double>())) return;
@@ -188,6 +191,7 @@ class StackLearner final : public PolicyLearner {
 
   const Trajectories& data_;
   Options options_;
+  Workers workers_;
   at::Device device_;
   NetworkInputs inputs_;
   PolicyStack policies_;  // [restarts × k]

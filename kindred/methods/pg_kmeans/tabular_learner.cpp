@@ -14,7 +14,7 @@ namespace {
 class TabularLearner final : public PolicyLearner {
  public:
   TabularLearner(const Trajectories& data, const Options& options, const RunContext& run)
-      : data_(data), options_(options), codes_(data, run.threads) {
+      : data_(data), options_(options), codes_(data, run) {
     const double uniform = -std::log(static_cast<double>(codes_.actions()));
     log_probs_.assign(static_cast<std::size_t>(options.restarts * options.k * codes_.codes()),
                       uniform);

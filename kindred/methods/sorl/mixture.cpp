@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "kindred/core/error.h"
-#include "kindred/core/parallel.h"
 #include "kindred/policies/architecture.h"
 #include "kindred/policies/centres.h"
 #include "kindred/policies/scoring.h"
@@ -73,11 +72,11 @@ void Mixture::train(std::span<const std::int64_t> restarts, std::int64_t round) 
 void Mixture::train_on(const Minibatch& batch, std::span<const std::int64_t> slots) {
   const auto n = static_cast<std::int64_t>(slots.size());
   Matrix scores(batch.trajectories, n, score_of_no_steps(options_.over_steps()));
-  parallel_chunks(n, 1, run_.threads, [&](std::int64_t column, std::int64_t) {
+  run_.chunks(n, 1, [&](std::int64_t column, std::int64_t) {
     score_batch(batch, slots[static_cast<std::size_t>(column)], scores, column);
   });
   const Matrix shares = posteriors(scores, options_.k);
-  parallel_chunks(n, 1, run_.threads, [&](std::int64_t column, std::int64_t) {
+  run_.chunks(n, 1, [&](std::int64_t column, std::int64_t) {
     for (const auto& slice : batch.slices)
       train_slice(slice, slots[static_cast<std::size_t>(column)], shares, column);
   });
@@ -88,6 +87,7 @@ void Mixture::score_batch(const Minibatch& batch, std::int64_t slot, Matrix& sco
   auto& policy = *policies_[static_cast<std::size_t>(slot)];
   std::vector<float> log_probs;
   for (const auto& slice : batch.slices) {
+    run_.throw_if_stopped();
     if (architecture_.discrete) {
       log_probs.resize(slice.inputs.size() / inputs_.columns.size() *
                        static_cast<std::size_t>(architecture_.actions));
@@ -106,6 +106,7 @@ void Mixture::score_batch(const Minibatch& batch, std::int64_t slot, Matrix& sco
 
 void Mixture::train_slice(const Slice& slice, std::int64_t slot, const Matrix& shares,
                           std::int64_t column) {
+  run_.throw_if_stopped();
   const auto steps = slice.owners.size();
   const auto rows = slice.inputs.size() / inputs_.columns.size();
   std::vector<float> weights(

@@ -19,6 +19,7 @@ namespace kindred::sorl {
 /// too small to move any parameter is 0.
 Matrix posteriors(const Matrix& scores, std::int64_t k);
 
+/// Asked to stop, train() and score() throw Interrupted; the policies are then of no use.
 class Mixture {
  public:
   /// New random policies. `data` must outlive this.

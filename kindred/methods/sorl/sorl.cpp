@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/methods/sorl/mixture.h"
 #include "kindred/policies/merge.h"
@@ -139,29 +140,31 @@ void label_all(State& state, const Trajectories& data, const Options& options, M
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   require_cpu(run, "sorl");
   const Options options = resolve(requested, data);
-  State state{Restarts({.method = "sorl",
-                        .options = to_json(Options(options).describe()),
-                        .k = options.k,
-                        .restarts = options.restarts,
-                        .most_rounds = options.max_rounds},
-                       data, run),
-              std::vector<Rise>(static_cast<std::size_t>(options.restarts))};
-  auto& restarts = state.restarts;
-  Mixture mixture(data, options, run);
-  restarts.resume([&](const json& saved, const ArrayFileReader& file) {
-    restore(saved, file, state, mixture);
-  });
+  return stoppable([&](std::int64_t& rounds) {
+    State state{Restarts({.method = "sorl",
+                          .options = to_json(Options(options).describe()),
+                          .k = options.k,
+                          .restarts = options.restarts,
+                          .most_rounds = options.max_rounds},
+                         data, run),
+                std::vector<Rise>(static_cast<std::size_t>(options.restarts))};
+    auto& restarts = state.restarts;
+    Mixture mixture(data, options, run);
+    restarts.resume([&](const json& saved, const ArrayFileReader& file) {
+      restore(saved, file, state, mixture);
+    });
 
-  while (restarts.next_round()) {
-    restarts.timed("training", [&] { mixture.train(restarts.running(), restarts.round()); });
-    restarts.timed("scoring", [&] { label_all(state, data, options, mixture); });
-    restarts.end_round([&](ArrayFileWriter& file) { return save(state, mixture, file); });
-  }
-  return restarts.conclude(
-      options.posterior == Posterior::kProduct ? "log-likelihood"
-                                               : "log of the summed probabilities of the steps",
-      [&](Restarts::Slots slots) { return mixture.score(slots, options.over_steps()); },
-      [&](Restarts::Slots slots) { return mixture.centres(slots); });
+    for (rounds = restarts.round(); restarts.next_round(); rounds = restarts.round()) {
+      restarts.timed("training", [&] { mixture.train(restarts.running(), restarts.round()); });
+      restarts.timed("scoring", [&] { label_all(state, data, options, mixture); });
+      restarts.end_round([&](ArrayFileWriter& file) { return save(state, mixture, file); });
+    }
+    return restarts.conclude(
+        options.posterior == Posterior::kProduct ? "log-likelihood"
+                                                 : "log of the summed probabilities of the steps",
+        [&](Restarts::Slots slots) { return mixture.score(slots, options.over_steps()); },
+        [&](Restarts::Slots slots) { return mixture.centres(slots); });
+  });
 }
 
 }  // namespace kindred::sorl

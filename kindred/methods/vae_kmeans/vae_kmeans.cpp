@@ -12,8 +12,8 @@ namespace {
 
 class Vae final : public latent::Model {
  public:
-  Vae(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
-      : options_(options), restart_(restart), threads_(threads), like_(like.detach()) {
+  Vae(const Options& options, std::int64_t restart, const Workers& workers, const at::Tensor& like)
+      : options_(options), restart_(restart), workers_(workers), like_(like.detach()) {
     const auto width = options.heads * options.head_size;
     const double scale = 1.0 / std::sqrt(static_cast<double>(width));
     const auto draw = [&](const char* name) {
@@ -53,7 +53,7 @@ class Vae final : public latent::Model {
   void conclude(const Matrix& latents) override {
     auto random = latent::restart_random(options_, "kmeans", restart_);
     const auto found = kmeans(latents.values, latents.columns, options_.k, options_.kmeans_starts,
-                              random, threads_);
+                              random, workers_);
     Matrix centres(options_.k, latents.columns);
     centres.values = found.centres;
     centres_ = latent::to_tensor(centres, like_);
@@ -62,7 +62,7 @@ class Vae final : public latent::Model {
  private:
   const Options& options_;
   std::int64_t restart_;
-  int threads_;
+  Workers workers_;
   at::Tensor like_;
   at::Tensor mean_weight_, mean_bias_, deviation_weight_, deviation_bias_;
   at::Tensor centres_;

@@ -11,10 +11,11 @@ namespace {
 
 class VqVae final : public latent::Model {
  public:
-  VqVae(const Options& options, std::int64_t restart, int threads, const at::Tensor& like)
+  VqVae(const Options& options, std::int64_t restart, const Workers& workers,
+        const at::Tensor& like)
       : options_(options),
         restart_(restart),
-        threads_(threads),
+        workers_(workers),
         codes_(latent::normal_tensor(options.k, options.heads * options.head_size,
                                      latent::restart_random(options, "codebook", restart), like)) {}
 
@@ -34,13 +35,13 @@ class VqVae final : public latent::Model {
 
   latent::AfterRound end_round(const latent::RoundEnd& round) override {
     if (!options_.refit) return latent::AfterRound::kGoOn;
-    return latent::refit_codebook(codes_, round, options_, restart_, threads_);
+    return latent::refit_codebook(codes_, round, options_, restart_, workers_);
   }
 
  private:
   const Options& options_;
   std::int64_t restart_;
-  int threads_;
+  Workers workers_;
   at::Tensor codes_;
 };
 

@@ -108,7 +108,8 @@ TEST(RunningStatistics, ContinueWhereTheyWereSaved) {
   EXPECT_THROW(other.restore({}), DataFormatError);
 }
 
-constexpr PpoOptions kOptions{.lanes = 20, .lane_steps = 15, .hidden = 16, .seed = 5, .threads = 1};
+const PpoOptions kOptions{
+    .lanes = 20, .lane_steps = 15, .hidden = 16, .seed = 5, .workers = Workers(1)};
 
 /// One collection after the other, from the start.
 std::vector<Experience> collect(const Environment& environment, const PpoOptions& options,
@@ -218,7 +219,7 @@ TEST(Collector, ThreadsDoNotMatterButRoundsDo) {
   const Drift drift;
   const auto one = collect(drift, kOptions, 2);
   auto options = kOptions;
-  options.threads = 3;
+  options.workers = Workers(3);
   const auto three = collect(drift, options, 2);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(three[i].inputs, one[i].inputs);

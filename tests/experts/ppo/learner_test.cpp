@@ -27,7 +27,7 @@ constexpr PpoOptions kOptions{.lanes = 20,
                               .hidden = 16,
                               .max_gradient_norm = 1e6,
                               .seed = 7,
-                              .threads = 2};
+                              .workers = Workers(2)};
 
 /// A policy that has moved since it acted, and what it lived through.
 struct Moved {

@@ -15,16 +15,16 @@ namespace kindred {
 namespace {
 
 /// Several groups of lanes, several chunks of a minibatch, a last checkpoint before the end.
-constexpr PpoOptions kShort{.steps = 6'000,
-                            .lanes = 40,
-                            .lane_steps = 15,
-                            .epochs = 3,
-                            .minibatch = 200,
-                            .hidden = 16,
-                            .entropy = 0.01,
-                            .checkpoint = 4,
-                            .seed = 3,
-                            .threads = 1};
+const PpoOptions kShort{.steps = 6'000,
+                        .lanes = 40,
+                        .lane_steps = 15,
+                        .epochs = 3,
+                        .minibatch = 200,
+                        .hidden = 16,
+                        .entropy = 0.01,
+                        .checkpoint = 4,
+                        .seed = 3,
+                        .workers = Workers(1)};
 
 std::string bytes(const Ppo& training) { return training.policy("p", "A policy.")->to_bytes(); }
 
@@ -49,7 +49,7 @@ TEST(Ppo, LearnsToWalkToTheEndOfAChain) {
                        .minibatch = 128,
                        .hidden = 16,
                        .learning_rate = 3e-3,
-                       .threads = 1});
+                       .workers = Workers(1)});
   const auto curve = finish(training);
   EXPECT_LT(curve.front().mean_return, 0.3);
   EXPECT_GT(curve.back().mean_return, 0.8);  // the best there is: 0.85
@@ -71,7 +71,7 @@ TEST(Ppo, LearnsToStayAtTheOrigin) {
                        .hidden = 16,
                        .learning_rate = 3e-3,
                        .deviation = 0.6,
-                       .threads = 1});
+                       .workers = Workers(1)});
   const auto curve = finish(training);
   EXPECT_LT(curve.back().entropy, curve.front().entropy);
   const auto policy = training.policy("home", "Stays at the origin.");
@@ -111,7 +111,7 @@ TEST(Ppo, ThreadsDoNotMatter) {
     const auto curve = text(finish(one));
     for (const int threads : {2, 3}) {
       auto options = kShort;
-      options.threads = threads;
+      options.workers = Workers(threads);
       Ppo many(*environment, options);
       EXPECT_EQ(text(finish(many)), curve);
       EXPECT_EQ(bytes(many), bytes(one));
@@ -146,7 +146,7 @@ TEST_F(Checkpoint, ResumedEqualsUninterrupted) {
     ASSERT_TRUE(first.at_checkpoint());
     first.save(file_);
     auto options = kShort;
-    options.threads = 2;
+    options.workers = Workers(2);
     Ppo second(drift, options);
     second.resume(file_);
     EXPECT_EQ(second.updates(), stop);
