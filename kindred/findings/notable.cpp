@@ -101,7 +101,7 @@ std::vector<NotableList> notable_lists(const RunData& found) {
   if (found.k() > 1)
     lists.push_back({.id = "uncertain",
                      .title = "Least certain",
-                     .explanation = "The best policy is least far ahead of the second best here.",
+                     .explanation = "Their policy is least far ahead of the best of the others.",
                      .episodes = least(every_episode(found), kOfAll,
                                        [&](auto i) { return at(found.margin, i); })});
   if (auto list = misfits(found); !list.episodes.empty()) lists.push_back(std::move(list));

@@ -18,6 +18,11 @@ Matrix covariance_of(const Matrix& rows) {
   return result;
 }
 
+/// LAPACK's last bits depend on its number of threads.
+void round_off(std::span<double> direction) {
+  for (double& value : direction) value = std::round(1e10 * value) / 1e10;
+}
+
 /// Turns a direction around where its largest number, or the first that nearly is, is negative.
 void make_upright(std::span<double> direction) {
   double largest = 0.0;
@@ -43,6 +48,7 @@ PrincipalAxes principal_axes(const Matrix& centred_rows, std::int64_t count) {
     const auto to = std::span(axes.directions.values)
                         .subspan(static_cast<std::size_t>(i * n), static_cast<std::size_t>(n));
     std::copy_n(from, n, to.begin());
+    round_off(to);
     make_upright(to);
     const double variance = variances[n - 1 - i].item<double>();
     axes.shares.push_back(total > 0.0 ? std::max(0.0, variance / total) : 0.0);

@@ -80,7 +80,7 @@ export interface Episodes {
   length: Column;
   /// Not a number where a reward is not; null where no return is known.
   return: Column | null;
-  /// Best score less second best; infinite with one cluster.
+  /// Score under its own centre less the best of the others; infinite with one cluster.
   margin: Column;
   /// Score under its own centre, per step where scores sum over steps.
   fit: Column;

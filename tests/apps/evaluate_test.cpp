@@ -41,7 +41,7 @@ TEST_F(Evaluated, PoliciesActInTheEnvironmentTheDataComesFrom) {
   cluster({});
   const auto outcome = run(evaluate({"--episodes", "20"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("trained on"));
+  EXPECT_THAT(outcome.err, HasSubstr("trained further"));
   const auto result = outcome.last();
   EXPECT_EQ(result, json::parse(kindred::read_text(folder_ / "run/evaluation.json")));
   EXPECT_TRUE(fs::exists(folder_ / "run/policies.h5"));

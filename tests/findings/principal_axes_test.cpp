@@ -29,10 +29,10 @@ TEST(PrincipalAxes, AreThoseOfMostVarianceFirst) {
                                             {0.0, 0.0, 1.0},
                                             {0.0, 0.0, -1.0}}),
                                    2);
-  EXPECT_THAT(axes.shares, ElementsAre(DoubleNear(25.0 / 30, 1e-12), DoubleNear(4.0 / 30, 1e-12)));
+  EXPECT_THAT(axes.shares, ElementsAre(DoubleNear(25.0 / 30, 1e-9), DoubleNear(4.0 / 30, 1e-9)));
   EXPECT_THAT(axes.directions.values,
-              ElementsAre(DoubleNear(0.6, 1e-12), DoubleNear(0.8, 1e-12), DoubleNear(0.0, 1e-12),
-                          DoubleNear(0.8, 1e-12), DoubleNear(-0.6, 1e-12), DoubleNear(0.0, 1e-12)));
+              ElementsAre(DoubleNear(0.6, 1e-9), DoubleNear(0.8, 1e-9), DoubleNear(0.0, 1e-9),
+                          DoubleNear(0.8, 1e-9), DoubleNear(-0.6, 1e-9), DoubleNear(0.0, 1e-9)));
 }
 
 TEST(PrincipalAxes, PointTheSameWayWhicheverWayTheRowsDo) {

@@ -48,7 +48,7 @@ export class Lists {
             h('th', {scope: 'col', class: 'number'}, 'Steps'),
             returns && h('th', {scope: 'col', class: 'number'}, 'Return'),
             h('th', {
-              scope: 'col', class: 'number', title: 'Best score less second best',
+              scope: 'col', class: 'number', title: 'Score under its policy less the best of the others',
             }, 'Margin'))),
         h('tbody', {}, ...list.episodes.map((e) => this.row(e, truth, returns)))));
     this.mark(this.chosen);
