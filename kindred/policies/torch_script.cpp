@@ -1,6 +1,7 @@
 #include "kindred/policies/torch_script.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/api/module.h>
 
 #include <sstream>
