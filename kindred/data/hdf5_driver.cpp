@@ -1,6 +1,6 @@
 #include "kindred/data/hdf5_driver.h"
 
-#if H5_VERSION_GE(1, 13, 0)
+#if H5_VERSION_GE(1, 14, 0)
 #include <H5FDdevelop.h>
 #endif
 #include <fcntl.h>
@@ -94,9 +94,9 @@ herr_t truncate_file(H5FD_t* file, hid_t /*transfer*/, hbool_t /*closing*/) {
 /// The fields differ between versions of HDF5, so they are named; those left out are zero.
 H5FD_class_t make_driver() {
   H5FD_class_t driver{};
-#if H5_VERSION_GE(1, 13, 0)
+#if H5_VERSION_GE(1, 14, 0)
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(H5FD_VFD_RESERVED + 75);
+  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED + 75);
 #endif
   driver.name = "kindred";
   driver.maxaddr = static_cast<haddr_t>(INT64_MAX);
