@@ -12,6 +12,7 @@
 #include "kindred/envs/registry.h"
 #include "kindred/runs/run.h"
 #include "progress_bar.h"
+#include "stop_signal.h"
 
 namespace kindred::app {
 namespace {
@@ -59,6 +60,8 @@ struct EvaluateCommand {
       RunContext context;
       context.progress = [&bar](const Progress& progress) { bar.show(progress); };
       context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
+      context.stop_requested = stop_requested;
+      catch_stop_signals();
       return kindred::evaluate(fitted, loaded, *acted_in, evaluate, context);
     }();
 

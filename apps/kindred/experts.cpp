@@ -16,6 +16,7 @@
 #include "kindred/envs/registry.h"
 #include "kindred/experts/recipes.h"
 #include "progress_bar.h"
+#include "stop_signal.h"
 #include "streams.h"
 
 namespace kindred::app {
@@ -70,6 +71,8 @@ struct TrainCommand {
     flags.apply();
     const auto chosen = chosen_recipes();
     ppo.workers = Workers(static_cast<int>(threads));
+    ppo.workers.stop_requested = stop_requested;
+    catch_stop_signals();
     std::filesystem::create_directories(output);
     Json json = Json::array();
     for (auto recipe : chosen) {

@@ -14,6 +14,7 @@
 #include "kindred/runs/dataset.h"
 #include "kindred/runs/scores.h"
 #include "progress_bar.h"
+#include "stop_signal.h"
 
 namespace kindred::app {
 namespace {
@@ -50,6 +51,8 @@ struct GenerateCommand {
     if (file_format == Format::kAuto)
       throw InvalidArgument("a new file needs a format: kindred, d4rl, minari, robomimic or npz");
     generate.workers = Workers(static_cast<int>(threads));
+    generate.workers.stop_requested = stop_requested;
+    catch_stop_signals();
     ProgressBar bar;
     generate.progress = [&](double share) { bar.show_share("generating", share); };
     const Stopwatch watch;

@@ -12,7 +12,9 @@
 #include "kindred/core/error.h"
 #include "kindred/core/version.h"
 #include "kindred/core/words.h"
+#include "kindred/core/workers.h"
 #include "lost_mapping.h"
+#include "stop_signal.h"
 #include "streams.h"
 
 namespace {
@@ -85,6 +87,8 @@ int main(int argc, char** argv) {
     return run({argv + 1, argv + argc});
   } catch (const kindred::app::Exit& exit) {
     return exit.code;
+  } catch (const kindred::Interrupted&) {
+    return end_with(kindred::app::stop_exit_code(), "stopped as asked; nothing was written");
   } catch (const kindred::NumericError& error) {
     return end_with(kOurFault, error.what());
   } catch (const kindred::Error& error) {

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "kindred/core/error.h"
+#include "kindred/data/hdf5_chunks.h"
 #include "kindred/data/hdf5_header.h"
 #include "kindred/data/hdf5_read_driver.h"
 
@@ -186,7 +187,10 @@ bool natural_less(std::string_view a, std::string_view b) {
 }
 
 Dataset::Dataset(Handle handle, std::string where, std::uintmax_t file_size)
-    : handle_(std::move(handle)), type_(H5Dget_type(handle_.get())), where_(std::move(where)) {
+    : handle_(std::move(handle)),
+      type_(H5Dget_type(handle_.get())),
+      where_(std::move(where)),
+      file_size_(file_size) {
   const Handle space(H5Dget_space(handle_.get()));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
   if (rank < 0 || !type_ || H5Sget_simple_extent_type(space.get()) == H5S_NULL)
@@ -196,7 +200,7 @@ Dataset::Dataset(Handle handle, std::string where, std::uintmax_t file_size)
   if (rank > 0) H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
   shape_.assign(dims.begin(), dims.end());
   check_type();
-  check_storage(file_size);
+  check_storage();
 }
 
 std::int64_t Dataset::row_size() const {
@@ -227,7 +231,13 @@ void Dataset::check_type() {
   }
 }
 
-void Dataset::check_storage(std::uintmax_t file_size) const {
+void Dataset::check_values() const {
+  if (values_checked_) return;
+  check_chunks(handle_, shape_, H5Tget_size(type_.get()), file_size_, where_);
+  values_checked_ = true;
+}
+
+void Dataset::check_storage() const {
   const Handle creation(H5Dget_create_plist(handle_.get()));
   const H5D_layout_t layout = H5Pget_layout(creation.get());
   const std::uintmax_t element = H5Tget_size(type_.get());
@@ -243,9 +253,9 @@ void Dataset::check_storage(std::uintmax_t file_size) const {
 
   // A compact dataset lies in its header; HDF5 would read on beyond one that is too small.
   const bool too_small = layout == H5D_COMPACT && H5Dget_storage_size(handle_.get()) < claimed;
-  std::uintmax_t limit = too_small ? 0 : file_size;
+  std::uintmax_t limit = too_small ? 0 : file_size_;
   if (layout == H5D_CHUNKED) {
-    limit = std::max(kCompressedFloor, saturating_product(file_size, kLargestCompression));
+    limit = std::max(kCompressedFloor, saturating_product(file_size_, kLargestCompression));
     std::vector<hsize_t> chunk(shape_.size());
     if (H5Pget_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()) !=
         static_cast<int>(chunk.size()))
@@ -259,7 +269,7 @@ void Dataset::check_storage(std::uintmax_t file_size) const {
     throw DataFormatError(
         "{} claims shape {} ({} bytes), more than its file of {} bytes can hold; "
         "the file is truncated or corrupt",
-        where_, shape_text(shape_), claimed, file_size);
+        where_, shape_text(shape_), claimed, file_size_);
 
   const int filters = H5Pget_nfilters(creation.get());
   for (unsigned i = 0; i < static_cast<unsigned>(std::max(filters, 0)); ++i) {
@@ -281,6 +291,7 @@ void Dataset::read(std::int64_t begin, std::int64_t end, T* out) const {
   if (begin == end) return;
   if (!is_number())
     throw DataFormatError("{} holds text, expected numbers; convert it first", where_);
+  check_values();
   herr_t status = -1;
   if (begin == 0 && end == rows()) {
     status = H5Dread(handle_.get(), native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
@@ -320,6 +331,7 @@ void Dataset::for_each_block(
 std::vector<std::string> Dataset::read_strings() const {
   if (kind_ != Kind::kText)
     throw DataFormatError("{} holds {}, expected text", where_, to_string(kind_));
+  check_values();
   const std::size_t width = H5Tget_size(type_.get());
   const auto count = static_cast<std::size_t>(rows() * row_size());
   std::vector<char> packed(width * count);

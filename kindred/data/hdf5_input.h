@@ -59,12 +59,15 @@ class Dataset {
 
  private:
   void check_type();
-  void check_storage(std::uintmax_t file_size) const;
+  void check_storage() const;
+  void check_values() const;
 
   Handle handle_;
   Handle type_;
   std::string where_;
+  std::uintmax_t file_size_;
   std::vector<std::int64_t> shape_;
+  mutable bool values_checked_ = false;  ///< Before the first of them is read.
   Kind kind_ = Kind::kFloat;
   bool is_byte_ = false;
 };

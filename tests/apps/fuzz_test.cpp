@@ -16,23 +16,23 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers of tests/data
 
-/// Runs a command in this process with what it says in `log`. Returns what is wrong with its
-/// answer.
-std::string run_here(std::vector<std::string> arguments, const std::filesystem::path& log) {
+/// Runs a command in this process with what it says in `log`.
+Attempted run_here(std::vector<std::string> arguments, const std::filesystem::path& log) {
   static const int file = ::open(log.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
-  if (::ftruncate(file, 0) != 0) return "the log cannot be emptied";
+  if (::ftruncate(file, 0) != 0) return {.problem = "the log cannot be emptied"};
   arguments.insert(arguments.begin(), "kindred");
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const int code = program_main(static_cast<int>(arguments.size()), argv.data());
   std::fflush(nullptr);
-  if (code == 0 || code == 2) return "";
+  if (code == 0 || code == 2) return {.accepted = code == 0};
   const auto said = read_text(log);
   const bool diverged = said.find("training diverged") != std::string::npos;
-  return code == 1 && diverged ? "" : fmt::format("exit code {}: {}", code, said);
+  if (code == 1 && diverged) return {.accepted = true};
+  return {.problem = fmt::format("exit code {}: {}", code, said)};
 }
 
 TEST(ProgramFuzz, InfoAnswersOrRefuses) {
@@ -69,9 +69,9 @@ TEST(ProgramFuzz, ClusterAnswersOrRefuses) {
       default:
         add({"--max-rounds", "2", "--max-steps", "5", "--batch-steps", "8", "--hidden", "8"});
     }
-    const auto problem = run_here(arguments, folder / "log");
+    const auto attempted = run_here(arguments, folder / "log");
     remove_tree(folder / "run");
-    return problem;
+    return attempted;
   });
   EXPECT_THAT(trial.run(), ::testing::IsEmpty());
 }

@@ -194,6 +194,29 @@ TEST_F(BadInput, WrongType) {
       HasSubstr("expected an array"));
 }
 
+TEST_F(BadInput, ChunksThatUnpackToTooLittle) {
+  // A chunk of six floats whose stored bytes are fewer, and whose first filter may be skipped.
+  const auto with_chunk = [&](const auto& add_filter, std::uint32_t skipped, std::size_t stored) {
+    return with_raw("rewards", [&](hid_t file) {
+      const hsize_t size = 6, begin = 0;
+      const hdf5::Handle creation(H5Pcreate(H5P_DATASET_CREATE));
+      H5Pset_chunk(creation.get(), 1, &size);
+      add_filter(creation.get());
+      create(file, "rewards", H5T_IEEE_F32LE, {size}, creation.get());
+      const hdf5::Handle dataset(H5Dopen2(file, "rewards", H5P_DEFAULT));
+      const std::vector<char> bytes(stored, 0);
+      ASSERT_GE(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, skipped, &begin, stored, bytes.data()),
+                0);
+    });
+  };
+  const auto deflate = [](hid_t creation) { H5Pset_deflate(creation, 4); };
+  const auto checksum = [](hid_t creation) { H5Pset_fletcher32(creation); };
+  EXPECT_THAT(with_chunk(deflate, 1, 8),
+              HasSubstr("'rewards' has a chunk of 8 bytes, expected 24"));
+  EXPECT_THAT(with_chunk(checksum, 0, 2), HasSubstr("has a chunk of 0 bytes, expected 24"));
+  EXPECT_THAT(with_chunk(checksum, 0, 27), HasSubstr("has a chunk of 23 bytes, expected 24"));
+}
+
 TEST_F(BadInput, NotFinite) {
   EXPECT_THAT(with("observations", array<float>({6, 2}, {0, 0, 0, 0, 0, NAN})),
               AllOf(HasSubstr("'observations' has nan in row 2, column 1"), HasSubstr("repair")));

@@ -6,20 +6,43 @@ namespace kindred {
 namespace {
 
 using namespace testing;  // NOLINT: the helpers of this folder
+using ::testing::HasSubstr;
+
+TEST(Fuzz, NoticesWhatItLooksFor) {
+  const TempDir folder;
+  const auto kept = folder / "kept";
+  std::filesystem::create_directory(kept);
+  const TrialOptions options{.count = 5, .seconds = 1, .kept = kept};
+  Trial trial(folder, options, [](const std::filesystem::path&, int input) -> Attempted {
+    if (input == 0) std::raise(SIGUSR1);
+    if (input == 1) return {.problem = "wrong"};
+    if (input == 2) ::pause();
+    if (input == 4) std::atexit([] { std::raise(SIGUSR2); });
+    return {.accepted = true};
+  });
+  EXPECT_THAT(trial.run(),
+              ::testing::ElementsAre(
+                  ::testing::AllOf(HasSubstr("input 0 "), HasSubstr("User defined signal 1")),
+                  ::testing::AllOf(HasSubstr("input 1 "), HasSubstr("wrong")),
+                  ::testing::AllOf(HasSubstr("input 2 "), HasSubstr("Alarm clock")),
+                  ::testing::AllOf(HasSubstr("at the end of the process"),
+                                   HasSubstr("User defined signal 2"))));
+  EXPECT_TRUE(std::filesystem::exists(kept / "kindred-fuzz-1"));
+}
 
 TEST(Fuzz, DamagedFilesAreReadOrRefused) {
   const TempDir folder;
   const TrialOptions options{.first = asked("KINDRED_FUZZ_FIRST", 0),
                              .count = asked("KINDRED_FUZZ_INPUTS", 1500)};
-  Trial trial(folder, options, [](const std::filesystem::path& path, int) -> std::string {
+  Trial trial(folder, options, [](const std::filesystem::path& path, int) -> Attempted {
     try {
       const auto data = read_trajectories(path);
       expanded(data.observations);  // touch what was mapped
-      return "";
+      return {.accepted = true};
     } catch (const Error&) {
-      return "";
+      return {.accepted = false};
     } catch (const std::exception& error) {
-      return fmt::format("another exception: {}", error.what());
+      return {.problem = fmt::format("another exception: {}", error.what())};
     }
   });
   EXPECT_THAT(trial.run(), ::testing::IsEmpty());

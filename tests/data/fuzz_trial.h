@@ -29,14 +29,21 @@ struct TrialOptions {
   int per_process = 500;  ///< Inputs a process takes before it ends, with its exit handlers.
   unsigned seconds = 10;  ///< The longest one input may take.
   rlim_t memory = rlim_t{2} << 30;
+  std::filesystem::path kept = std::filesystem::temp_directory_path();  ///< For bad inputs.
 };
 
-/// Damages sound files and hands each to `attempt`, which returns what is wrong, or nothing. A
+/// How an attempt to use a damaged file ended.
+struct Attempted {
+  bool accepted = false;  ///< Else refused, which is as good.
+  std::string problem = {};
+};
+
+/// Damages sound files and hands each to `attempt`, which says what went wrong, if anything. A
 /// crash, a hang or a huge allocation is wrong too, also in the exit handlers of a process. The
-/// input is then kept as kindred-fuzz-<number> in the folder for temporary files.
+/// input is then kept as kindred-fuzz-<number>.
 class Trial {
  public:
-  using Attempt = std::function<std::string(const std::filesystem::path&, int input)>;
+  using Attempt = std::function<Attempted(const std::filesystem::path&, int input)>;
 
   Trial(const TempDir& folder, TrialOptions options, Attempt attempt)
       : folder_(folder),
@@ -49,7 +56,7 @@ class Trial {
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// Everything that went wrong.
+  /// Everything that went wrong; how much was accepted is printed.
   std::vector<std::string> run() {
     std::vector<std::string> problems;
     const int end = options_.first + options_.count;
@@ -61,6 +68,8 @@ class Trial {
       ::waitpid(child, &status, 0);
       if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) problems.push_back(describe(status));
     }
+    std::printf("%d damaged files: %d accepted, %d refused, %zu problems\n", options_.count,
+                report_->accepted, report_->refused, problems.size());
     return problems;
   }
 
@@ -69,6 +78,7 @@ class Trial {
   struct Report {
     int input;
     bool trying;
+    int accepted, refused;
     char problem[1000];
   };
 
@@ -87,9 +97,10 @@ class Trial {
       write_bytes(path,
                   damage(sound_[static_cast<std::size_t>(input) % sound_.size()], other, random));
       ::alarm(options_.seconds);
-      const std::string problem = attempt_(path, input);
-      std::strncpy(report_->problem, problem.c_str(), sizeof report_->problem - 1);
-      if (!problem.empty()) std::exit(1);
+      const auto attempted = attempt_(path, input);
+      std::strncpy(report_->problem, attempted.problem.c_str(), sizeof report_->problem - 1);
+      if (!attempted.problem.empty()) std::exit(1);
+      ++(attempted.accepted ? report_->accepted : report_->refused);
     }
     report_->trying = false;
     ::alarm(options_.seconds);
@@ -97,10 +108,9 @@ class Trial {
   }
 
   std::string describe(int status) const {
-    std::filesystem::copy(
-        folder_ / "damaged",
-        std::filesystem::temp_directory_path() / fmt::format("kindred-fuzz-{}", report_->input),
-        std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy(folder_ / "damaged",
+                          options_.kept / fmt::format("kindred-fuzz-{}", report_->input),
+                          std::filesystem::copy_options::overwrite_existing);
     return fmt::format(
         "input {} (file {}){}: {}", report_->input,
         report_->input % static_cast<int>(sound_.size()),
