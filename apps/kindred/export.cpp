@@ -26,7 +26,7 @@ struct ExportCommand {
   OptionTable describe() {
     return {choice("policies", source, {"centres", "evaluated"},
                    "The run's own centres, by which it labelled; or the policies that 'kindred "
-                   "evaluate' let act: trained on, or cloned, they usually act better."),
+                   "evaluate' let act: trained further, or cloned, they usually act better."),
             text("data", data, "The dataset the run was made from, where it was moved."),
             flag("check", check, "Write check.npz, by which anybody can verify the files.")};
   }

@@ -2,7 +2,7 @@
 //
 // D4RL, Minari and robomimic files are copied as HDF5, so that columns, attributes and metadata
 // Kindred does not read come along: D4RL keeps the rows of every column over steps, `infos/*`
-// included; Minari numbers its episodes anew, as it must, and states the new totals; robomimic
+// included; Minari renumbers its episodes, as it must, and states the new totals; robomimic
 // keeps the names of its demos, and in its masks those that are left. Kindred and NPZ files keep
 // what Trajectories hold.
 #pragma once

@@ -42,7 +42,7 @@ bool selects(const std::string& key, const std::string& array) {
   return array == key || array.starts_with(key + "/");
 }
 
-/// An array of numbers that is no image.
+/// An array of numbers other than an image.
 bool joined_by_default(const InputFile& file, const std::string& name) {
   try {
     const auto dataset = file.dataset(name);

@@ -1,6 +1,6 @@
 // Which policy made each episode, where something outside the data says so; and the labels file.
 //
-// The label_… functions return the data with `labels` and `label_names` set anew, and say in
+// The label_… functions return the data with `labels` and `label_names` set, and say in
 // `provenance["truth"]` where the labels came from.
 #pragma once
 

@@ -342,7 +342,7 @@ FileChange::FileChange(const fs::path& file, const std::function<void(const fs::
   const auto earlier = fitting_journal(file_);
   if (is_there(file_)) copy_beside(file_, copy_.path());
   change(copy_.path());
-  keep_access(file_, copy_.path());  // it may have been written anew
+  keep_access(file_, copy_.path());  // it may be a new file
   write_text(pending_journal_of(file_), serialise(compare(file_, earlier, copy_.path())));
 }
 

@@ -184,7 +184,7 @@ void write_all(const PolicyCentres& policies, const ExportOrigin& origin,
     write_arrays(folder / file_name(c, "npz"), policy.arrays);
   }
   const auto described = describe(plain_policy(policies, 0), origin, policies.count());
-  // A run's path may be no UTF-8, which JSON must be.
+  // A run's path need not be UTF-8; JSON must be.
   write_text(folder / "policies.json",
              described.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   if (!observations.empty()) write_check(policies, observations, folder / "check.npz");
@@ -206,7 +206,7 @@ std::shared_ptr<const PolicyCentres> policies_of(const RunFolder& folder, const 
   auto own = std::dynamic_pointer_cast<const PolicyCentres>(run.centres);
   if (!own)
     throw InvalidArgument(
-        "the centres of {} are no policies; {} with '--policies evaluated'", run.record.method,
+        "the centres of {} cannot act; {} with '--policies evaluated'", run.record.method,
         evaluated ? "export those that 'kindred evaluate' cloned from the clusters"
                   : "let 'kindred evaluate' clone one from each cluster, then export them");
   return own;

@@ -10,7 +10,7 @@ namespace kindred::return_kmeans {
 struct KMeans1d {
   std::vector<std::int32_t> labels;  ///< [values]: 0 for the lowest cluster.
   std::vector<double> centres;       ///< [k], ascending.
-  double cost = 0.0;                 ///< Sum of squared distances to the own centre.
+  double cost = 0.0;                 ///< Sum of squared distances to its centre.
 };
 
 /// The exact optimum in O(k n log n). With fewer than k distinct values some clusters do not exist

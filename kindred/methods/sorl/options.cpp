@@ -36,7 +36,7 @@ OptionTable Options::describe() {
       real("max-gradient-norm", max_gradient_norm, 1e-9, kInfinity,
            "Gradient norm of one policy is clipped to this."),
       integer("batch-trajectories", batch_trajectories, 1, kMany,
-              "Trajectories whose shares are computed anew with the policies as they are, then "
+              "Trajectories whose shares are computed again with the policies as they are, then "
               "trained on."),
       integer("batch-steps", batch_steps, 0, kMany,
               "Most steps of these trajectories in one gradient step; 0: all of them."),
