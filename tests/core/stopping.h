@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 
-namespace kindred::testing {
+namespace kindred::stopping {
 
 /// Says stop from the question after the first `questions` on.
-inline std::function<bool()> stop_after_questions(std::int64_t questions) {
+inline std::function<bool()> after_questions(std::int64_t questions) {
   const auto left = std::make_shared<std::atomic<std::int64_t>>(questions);
   return [left] { return (*left)-- <= 0; };
 }
@@ -20,7 +20,7 @@ inline std::function<bool()> stop_after_questions(std::int64_t questions) {
 /// seconds later the work ended; negative when it ended first. The least of three tries, as other
 /// programs may keep the machine busy.
 template <class Work>
-double seconds_to_stop(double delay, const Work& work) {
+double seconds_until_end(double delay, const Work& work) {
   using Clock = std::chrono::steady_clock;
   double least = 0.0;
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -34,4 +34,4 @@ double seconds_to_stop(double delay, const Work& work) {
   return least;
 }
 
-}  // namespace kindred::testing
+}  // namespace kindred::stopping

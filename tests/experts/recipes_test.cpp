@@ -128,7 +128,7 @@ TEST_F(Train, StoppedAtAnyMomentAndResumedEqualsStraight) {
   int stops = 0;
   for (double questions = 3.0; questions < 1e6; questions *= 2.0, ++stops) {
     recipe_.ppo.workers.stop_requested =
-        testing::stop_after_questions(static_cast<std::int64_t>(questions));
+        stopping::after_questions(static_cast<std::int64_t>(questions));
     try {
       EXPECT_EQ(outcome(train(recipe_, drift_, run_)), straight);
       break;
@@ -141,7 +141,7 @@ TEST_F(Train, StoppedAtAnyMomentAndResumedEqualsStraight) {
 
 TEST_F(Train, StopsWithinASecond) {
   recipe_.ppo = {.steps = 1'000'000'000, .lanes = 64, .lane_steps = 20'000, .epochs = 10};
-  const double seconds = testing::seconds_to_stop(0.2, [&](const auto& stop_requested) {
+  const double seconds = stopping::seconds_until_end(0.2, [&](const auto& stop_requested) {
     recipe_.ppo.workers.stop_requested = stop_requested;
     EXPECT_THROW(train(recipe_, drift_, {}), Interrupted);
   });

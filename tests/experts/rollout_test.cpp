@@ -251,7 +251,7 @@ TEST(Generate, TellsItsProgressOnTheCallersThread) {
 TEST(Generate, StopsWithinASecond) {
   for (const char* name : {"diagonal", "path-following"}) {
     const auto environment = make_environment(name);
-    const double seconds = testing::seconds_to_stop(0.2, [&](const auto& stop_requested) {
+    const double seconds = stopping::seconds_until_end(0.2, [&](const auto& stop_requested) {
       GenerateOptions options = {.per_expert = 1'000'000};
       options.workers.stop_requested = stop_requested;
       EXPECT_THROW(generate(*environment, options), Interrupted);

@@ -200,7 +200,7 @@ TEST_F(Evaluate, StopsWithinASecond) {
   auto acting = quick();
   acting.episodes = 1'000'000;
   for (const auto& long_one : {options, acting}) {
-    const double seconds = testing::seconds_to_stop(0.3, [&](const auto& stop_requested) {
+    const double seconds = stopping::seconds_until_end(0.3, [&](const auto& stop_requested) {
       RunContext run;
       run.stop_requested = stop_requested;
       EXPECT_THROW(evaluate(run_, data_, mirror_, long_one, run), Interrupted);

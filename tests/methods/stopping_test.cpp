@@ -73,7 +73,7 @@ TEST_P(Stopping, InTheMiddleOfARoundAndResumedEqualsStraight) {
     double questions = 3.0;
     do {
       auto run = resumable(pieces > 0);
-      run.stop_requested = testing::stop_after_questions(static_cast<std::int64_t>(questions));
+      run.stop_requested = stopping::after_questions(static_cast<std::int64_t>(questions));
       result = quick_method(GetParam(), 3, options)->fit(data, run);
       questions *= 1.3;
     } while (result.stopped && ++pieces < 100);
@@ -115,7 +115,7 @@ TEST_P(Stopping, WithinASecondOfARoundThatTakesMany) {
   const auto data = linear_control({.episodes = 400, .length = 300});
   bool stopped = false;
   std::int64_t rounds = 0;
-  const double seconds = testing::seconds_to_stop(1.0, [&](const auto& stop_requested) {
+  const double seconds = stopping::seconds_until_end(1.0, [&](const auto& stop_requested) {
     auto run = resumable(false);
     run.stop_requested = stop_requested;
     const auto result = quick_method(GetParam(), 4,

@@ -195,7 +195,7 @@ TEST(Cloning, StopsWithinASecond) {
   Fixture f(testing::linear_control({.episodes = 400, .length = 300}), true, 2);
   CloningOptions options;
   RunContext run;
-  const double seconds = testing::seconds_to_stop(0.2, [&](const auto& stop_requested) {
+  const double seconds = stopping::seconds_until_end(0.2, [&](const auto& stop_requested) {
     run.stop_requested = stop_requested;
     EXPECT_THROW(clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run),
                  Interrupted);

@@ -20,14 +20,14 @@ constexpr double kEntropy = 0.05;
 constexpr double kTiny = 1e-12;  // a learning rate that leaves parameters where they are
 
 /// All rows in one gradient, which nothing shortens.
-constexpr PpoOptions kOptions{.lanes = 20,
-                              .lane_steps = 15,
-                              .epochs = 1,
-                              .minibatch = 300,
-                              .hidden = 16,
-                              .max_gradient_norm = 1e6,
-                              .seed = 7,
-                              .workers = Workers(2)};
+const PpoOptions kOptions{.lanes = 20,
+                          .lane_steps = 15,
+                          .epochs = 1,
+                          .minibatch = 300,
+                          .hidden = 16,
+                          .max_gradient_norm = 1e6,
+                          .seed = 7,
+                          .workers = Workers(2)};
 
 /// A policy that has moved since it acted, and what it lived through.
 struct Moved {
