@@ -30,16 +30,19 @@ std::vector<double> own_scores(const RunData& found) {
   return fit;
 }
 
-}  // namespace
-
-std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& folder) {
+/// Of every restart.
+std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& folder,
+                                                           std::int64_t episodes) {
   const ArrayFileReader file(folder.scores());
   std::vector<std::vector<std::int32_t>> labels;
   while (file.contains(fmt::format("restart_labels/{}", labels.size())))
     labels.push_back(
-        file.read<std::int32_t>(fmt::format("restart_labels/{}", labels.size())).values);
+        file.read<std::int32_t>(fmt::format("restart_labels/{}", labels.size()), {episodes})
+            .values);
   return labels;
 }
+
+}  // namespace
 
 RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   RunData found{.run = load_run(folder), .data = data};
@@ -47,16 +50,15 @@ RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   require_same_data(record.fingerprint(), fingerprint_of(data), record.dataset.at("path"));
   const ArrayFileReader file(folder.scores());
   found.scores = read_matrix(file, "scores", data.episodes());
+  if (found.k() != record.k())
+    throw DataFormatError("the run's 'scores' have {} columns, but it has {} clusters", found.k(),
+                          record.k());
   if (file.contains("latents")) found.latents = read_matrix(file, "latents", data.episodes());
   found.score_meaning = file.read_text("meaning");
-  found.restart_labels = read_restart_labels(folder);
+  found.restart_labels = read_restart_labels(folder, data.episodes());
   found.members.resize(static_cast<std::size_t>(found.k()));
-  for (std::int64_t i = 0; i < data.episodes(); ++i) {
-    if (found.label(i) < 0 || found.label(i) >= found.k())
-      throw DataFormatError("the run labels episode {} {}, but has {} clusters", i, found.label(i),
-                            found.k());
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
     found.members[static_cast<std::size_t>(found.label(i))].push_back(i);
-  }
   found.margin = margins(found.scores, found.run.labels);
   found.fit = own_scores(found);
   found.policies = std::dynamic_pointer_cast<const PolicyCentres>(found.run.centres);

@@ -37,9 +37,6 @@ struct RunData {
 /// Throws InvalidArgument unless `data` is what the run was made from.
 RunData load_run_data(const RunFolder& folder, const Trajectories& data);
 
-/// Labels of every restart.
-std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& folder);
-
 /// At most `count` of them, evenly spread.
 std::vector<std::int64_t> spread(const std::vector<std::int64_t>& from, std::int64_t count);
 
