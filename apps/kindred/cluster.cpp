@@ -65,8 +65,10 @@ struct ClusterCommand {
       return cluster(request, context(bar));
     }();
     if (outcome.end == ClusterOutcome::End::kStopped) {
-      say(fmt::format("Stopped; {} rounds are saved. Go on with:\n  {}{}", outcome.rounds,
-                      request.command, resume ? "" : " --resume"));
+      say(request.folder.can_resume()
+              ? fmt::format("Stopped; {} rounds are saved. Go on with:\n  {}{}", outcome.rounds,
+                            request.command, resume ? "" : " --resume")
+              : "Stopped before the first round was done; nothing is saved.");
       throw Exit{stop_exit_code()};
     }
     if (outcome.end == ClusterOutcome::End::kWasFinished)
