@@ -67,6 +67,7 @@ struct ClusterCommand {
     run.stop_requested = interrupted;
     run.checkpoint = folder.state();
     run.resume = resume;
+    run.data_name = dataset.data;
     run.threads = resolve_threads(static_cast<int>(threads));
     run.device = device;
     return run;

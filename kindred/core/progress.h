@@ -30,6 +30,7 @@ struct RunContext {
   std::function<bool()> stop_requested;           ///< May be empty: never stop early.
   std::filesystem::path checkpoint;               ///< State file; empty: keep no state.
   bool resume = false;                            ///< Continue from `checkpoint` if it exists.
+  std::string data_name = "the data";             ///< What messages call the dataset: its path.
   int threads = 0;                                ///< 0: every core.
   std::string device = "cpu";                     ///< "cpu" or "cuda".
 
