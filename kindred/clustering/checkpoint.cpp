@@ -21,7 +21,7 @@ Checkpoint::Checkpoint(std::string method, json options, const Trajectories& dat
     : path_(run.checkpoint),
       method_(std::move(method)),
       options_(std::move(options)),
-      data_source_(data.provenance.value("source", "the data")) {
+      data_name_(run.data_name) {
   if (!kept()) return;
   std::error_code error;  // whatever it is, writing the file will name it
   resumes_ = run.resume && std::filesystem::exists(path_, error);
@@ -78,7 +78,7 @@ void Checkpoint::require_own_header(const json& header) const {
         "cannot resume '{}': it was started with method {}, now it is {}; name the original method "
         "or start again without --resume",
         path_.string(), header["method"].get<std::string>(), method_);
-  require_same_data(fingerprint_from_json(header.at("data")), data_, data_source_);
+  require_same_data(fingerprint_from_json(header.at("data")), data_, data_name_);
   const auto& saved = header.at("options");
   for (const auto& [name, value] : options_.items())
     if (!saved.contains(name) || saved[name] != value)

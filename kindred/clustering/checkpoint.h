@@ -46,7 +46,7 @@ class Checkpoint {
   std::string method_;
   nlohmann::json options_;
   Fingerprint data_;
-  std::string data_source_;
+  std::string data_name_;
 };
 
 // Parts that several methods' states have. JSON has no infinities; an impossible trajectory makes

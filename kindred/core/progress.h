@@ -31,9 +31,10 @@ struct Progress {
 struct RunContext : Workers {
   /// Called only on the thread that called the method; may be empty.
   std::function<void(const Progress&)> progress;
-  std::filesystem::path checkpoint;  ///< State file; empty: keep no state.
-  bool resume = false;               ///< Continue from `checkpoint` if it exists.
-  std::string device = "cpu";        ///< "cpu" or "cuda".
+  std::filesystem::path checkpoint;    ///< State file; empty: keep no state.
+  bool resume = false;                 ///< Continue from `checkpoint` if it exists.
+  std::string data_name = "the data";  ///< What messages call the dataset: its path.
+  std::string device = "cpu";          ///< "cpu" or "cuda".
 
   void report(const Progress& p) const {
     if (progress) progress(p);

@@ -67,6 +67,7 @@ ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
   std::error_code ignored;
   if (!run.resume) fs::remove(folder.state(), ignored);
   run.checkpoint = folder.state();
+  run.data_name = dataset.path;
 
   const Clustering clustering = request.method->fit(dataset.data, run);
   if (clustering.stopped)

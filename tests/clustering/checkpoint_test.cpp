@@ -87,7 +87,7 @@ TEST_F(CheckpointTest, BelongsToItsData) {
   data_ = testing::linear_control({.episodes = 4}, 2);
   EXPECT_THAT(complaint<InvalidArgument>(checkpoint()),
               StartsWith("'the data' is not the dataset this run was made from: its actions"));
-  data_.provenance["source"] = "other.h5";
+  run_.data_name = "other.h5";
   EXPECT_THAT(complaint<InvalidArgument>(checkpoint()), StartsWith("'other.h5' is not"));
 }
 

@@ -147,14 +147,14 @@ class InterruptedFit {
         name_("kindred-interrupted-" + method + std::to_string(::getpid()) + ".h5") {
     run_.checkpoint = std::filesystem::temp_directory_path() / name_;
     run_.stop_requested = [] { return true; };
-    quick(method_, 3)->fit(data, run_);
+    testing::quick_method(method_, 3)->fit(data, run_);
     run_.resume = true;
   }
   ~InterruptedFit() { std::filesystem::remove(run_.checkpoint); }
 
   bool left_a_state() const { return std::filesystem::exists(run_.checkpoint); }
   const std::filesystem::path& state() const { return run_.checkpoint; }
-  void resume(const Trajectories& data) const { quick(method_, 3)->fit(data, run_); }
+  void resume(const Trajectories& data) const { testing::quick_method(method_, 3)->fit(data, run_); }
 
  private:
   std::string method_, name_;
@@ -196,7 +196,7 @@ TEST_P(MethodConformance, CentresRejectOtherData) {
 TEST(Methods, ReturnKmeansRefusesAGpu) {
   RunContext run;
   run.device = "cuda";
-  EXPECT_THROW(quick("return-kmeans", 2)->fit(linear_control({}), run), InvalidArgument);
+  EXPECT_THROW(testing::quick_method("return-kmeans", 2)->fit(linear_control({}), run), InvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, MethodConformance, ::testing::ValuesIn(testing::method_names()),

@@ -79,6 +79,8 @@ TEST(Cloning, FindsADiscreteRule) {
   for (const auto& summary : summaries) EXPECT_LT(summary.loss, 0.02);  // the experts never waver
 }
 
+constexpr std::int64_t kTossObservation = 16;  // numbers enough to tell every episode by
+
 /// In each episode one observation and one coin toss, over and over.
 Trajectories coin_tosses(std::int64_t episodes, std::int64_t length) {
   Random random(3, "tosses");
@@ -87,15 +89,17 @@ Trajectories coin_tosses(std::int64_t episodes, std::int64_t length) {
   Trajectories data;
   std::vector<std::int64_t> offsets = {0};
   for (std::int64_t i = 0; i < episodes; ++i) {
-    const auto seen = static_cast<float>(random.normal());
+    std::vector<float> seen(kTossObservation);
+    for (auto& x : seen) x = static_cast<float>(random.normal());
     const auto toss = static_cast<std::int32_t>(random.below(2));
-    observations.insert(observations.end(), static_cast<std::size_t>(length), seen);
+    for (std::int64_t t = 0; t < length; ++t)
+      observations.insert(observations.end(), seen.begin(), seen.end());
     actions.insert(actions.end(), static_cast<std::size_t>(length), toss);
     offsets.push_back(offsets.back() + length);
     data.ids.push_back(std::to_string(i));
   }
   data.offsets = offsets;
-  data.observations = Observations::dense(Column<float>(observations), 1);
+  data.observations = Observations::dense(Column<float>(observations), kTossObservation);
   data.actions = Actions::discrete(actions, 2);
   return data;
 }
@@ -106,7 +110,7 @@ TEST(Cloning, IsJudgedByEpisodesItHasNotSeen) {
   std::vector<std::int64_t> all(60);
   std::iota(all.begin(), all.end(), 0);
   const auto summary = clone_policies(f.data, f.inputs, {all}, quick(), f.policies, {}).at(0);
-  EXPECT_GT(summary.loss, 0.55);  // a coin toss is worth log 2 = 0.69; by heart it would be near 0
+  EXPECT_GT(summary.loss, 0.5);  // a coin toss is worth log 2 = 0.69; by heart it would be near 0
 }
 
 /// Four episodes cannot spare one, and the steps of each come from one controller.
