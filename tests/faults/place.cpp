@@ -21,7 +21,7 @@
 namespace kindred::faults {
 namespace {
 
-constexpr unsigned kLongest = 120;  // seconds
+constexpr unsigned kLongest = 240;  // seconds
 
 void write_file(const char* path, const std::string& text) { std::ofstream(path) << text; }
 
