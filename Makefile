@@ -59,7 +59,8 @@ sanitize: ## Run the unit and conformance tests under address and undefined-beha
 	@$(SETUP) test
 	cmake --preset asan-ubsan
 	cmake --build --preset asan-ubsan --parallel $(JOBS)
-	ctest --preset asan-ubsan --no-tests=error --parallel 2 -L '^(unit|conformance)$$' $(ARGS)
+	LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
+	  ctest --preset asan-ubsan --no-tests=error --parallel 2 -L '^(unit|conformance)$$' $(ARGS)
 
 .PHONY: format
 format: ## Rewrite the C++ files in the house format

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kindred/core/error.h"
+#include "kindred/core/files.h"
 #include "kindred/methods/method.h"
 #include "tests/clustering/synthetic.h"
 
@@ -143,7 +144,7 @@ class DamagedCentres : public ::testing::TestWithParam<std::string> {
     fitted.centres->save(file);
     file.close();
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { kindred::remove_tree(folder_); }
 
   /// What loading the damaged file and scoring with it says; empty when it works.
   std::string outcome(const std::string& array, const Damage& damage) const {
