@@ -41,8 +41,8 @@ void write_kindred(const Trajectories& data, const std::filesystem::path& path);
 /// Masks of robomimic demos are `mask/policy_0`, `mask/policy_1`, … where they are labels.
 inline constexpr const char* kMaskPrefix = "policy_";
 
-/// The root attribute that says the labels at `place` were found by Kindred: they are not the truth, and
-/// readers do not take them as such.
+/// The root attribute that says the labels at `place` were found by Kindred: they are not the
+/// truth, and readers do not take them as such.
 inline std::string found_mark(const std::string& place) { return "found by kindred: " + place; }
 /// What the provenance says of them.
 inline constexpr const char* kFoundLabels = "ignored: found by Kindred, not the truth";

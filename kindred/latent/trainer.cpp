@@ -175,8 +175,7 @@ double Trainer::evaluate() {
                   : setup_.options.batch_trajectories);
   for (std::size_t begin = 0; begin < all.size(); begin += size) {
     const auto part = std::span(all).subspan(begin, std::min(size, all.size() - begin));
-    setup_.source.fill(part, setup_.pads ? std::ssize(part) : setup_.part_size, setup_.run,
-                       batch_);
+    setup_.source.fill(part, setup_.pads ? std::ssize(part) : setup_.part_size, setup_.run, batch_);
     at::Tensor features;
     sum += loss_of(batch_, steps_, features).item<double>() * static_cast<double>(part.size());
   }
@@ -244,8 +243,7 @@ void Trainer::load_round(const ArrayFileReader& file) {
   round_.episodes = file.read<std::int64_t>("training/round/episodes").values;
   const bool known = std::ranges::all_of(
       round_.episodes, [&](auto i) { return i >= 0 && i < setup_.data.episodes(); });
-  if (!known || steps < 1)
-    throw DataFormatError("the saved training state does not fit together");
+  if (!known || steps < 1) throw DataFormatError("the saved training state does not fit together");
   const auto on_device = [&](const char* name, const std::vector<std::int64_t>& shape) {
     return read_tensor(file, name, shape).to(parameters_.device());
   };

@@ -291,7 +291,8 @@ TEST_F(Evaluate, WhatDoesNotFitIsRefusedBeforeTraining) {
   EXPECT_THAT(refusal(run_, data_, Diagonal(), never), HasSubstr("environment 'diagonal' has 243"));
   EXPECT_THAT(refusal(run_, take_first(data_, 10), mirror_, never),
               HasSubstr("is not the dataset this run was made from"));
-  EXPECT_THAT(refusal(run_, testing::mirror_data(20), mirror_, never), HasSubstr("it has 40 episodes, the run had 80"));
+  EXPECT_THAT(refusal(run_, testing::mirror_data(20), mirror_, never),
+              HasSubstr("it has 40 episodes, the run had 80"));
   auto blind = data_;
   blind.rewards = {};
   EXPECT_THAT(refusal(run_, blind, mirror_, never), HasSubstr("have no rewards"));

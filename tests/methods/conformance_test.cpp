@@ -154,7 +154,9 @@ class InterruptedFit {
 
   bool left_a_state() const { return std::filesystem::exists(run_.checkpoint); }
   const std::filesystem::path& state() const { return run_.checkpoint; }
-  void resume(const Trajectories& data) const { testing::quick_method(method_, 3)->fit(data, run_); }
+  void resume(const Trajectories& data) const {
+    testing::quick_method(method_, 3)->fit(data, run_);
+  }
 
  private:
   std::string method_, name_;
@@ -196,7 +198,8 @@ TEST_P(MethodConformance, CentresRejectOtherData) {
 TEST(Methods, ReturnKmeansRefusesAGpu) {
   RunContext run;
   run.device = "cuda";
-  EXPECT_THROW(testing::quick_method("return-kmeans", 2)->fit(linear_control({}), run), InvalidArgument);
+  EXPECT_THROW(testing::quick_method("return-kmeans", 2)->fit(linear_control({}), run),
+               InvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, MethodConformance, ::testing::ValuesIn(testing::method_names()),

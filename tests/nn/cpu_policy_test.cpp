@@ -97,7 +97,8 @@ TEST_P(CpuPolicyParity, Continuous) {
   const auto gaussian = view(gaussians, {kBatch, 2, 3});
   const auto deviation = gaussian.select(1, 1);
   const auto scaled = (view(actions, {kBatch, 3}) - gaussian.select(1, 0)) / deviation;
-  const auto normalised = 0.5 * scaled.square() + deviation.log() + 0.5 * std::log(2.0 * std::numbers::pi);
+  const auto normalised =
+      0.5 * scaled.square() + deviation.log() + 0.5 * std::log(2.0 * std::numbers::pi);
   expect_close(-normalised.sum(1), log_probs()[0], 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};

@@ -30,8 +30,7 @@ struct State {
 };
 
 /// Random equal partitions (or k-means on episode regressions), one per restart.
-void start(State& state, const Trajectories& data, const Options& options,
-           const Workers& workers) {
+void start(State& state, const Trajectories& data, const Options& options, const Workers& workers) {
   for (std::int64_t r = 0; r < options.restarts; ++r) {
     auto& labels = state.restarts[r].labels;
     Random random(static_cast<std::uint64_t>(options.seed), "init", static_cast<std::uint64_t>(r));
