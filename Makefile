@@ -59,7 +59,8 @@ sanitize: ## Run the unit and conformance tests under address and undefined-beha
 	@$(SETUP) test
 	cmake --preset asan-ubsan
 	cmake --build --preset asan-ubsan --parallel $(JOBS)
-	LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
+	ASAN_OPTIONS=allocator_may_return_null=1 \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 	  ctest --preset asan-ubsan --no-tests=error --parallel 2 -L '^(unit|conformance)$$' $(ARGS)
 
 .PHONY: format
