@@ -114,7 +114,7 @@ void Flags::add_uniform(CLI::App& command) {
       integer("seed", unused_seed_, 0, std::numeric_limits<std::int64_t>::max(),
               "Accepted everywhere; nothing is random here."),
       integer("threads", unused_threads_, 0, 4096, "Accepted everywhere; one is used here."),
-      text("device", unused_device_, "Accepted everywhere; the CPU is used here.")};
+      text("device", unused_device_, "Only cpu: nothing here runs on a GPU.")};
   OptionTable missing;
   for (const auto& option : uniform)
     if (!find_option(table_, option.name)) missing.push_back(option);
@@ -131,6 +131,9 @@ void Flags::apply() {
       set_from_text(*option, value);
     }
   for (const auto& [name, value] : typed_) set_from_text(*find_option(table_, name), value);
+  if (unused_device_ != "cpu")
+    throw InvalidArgument("this command runs on the CPU only; leave out --device {}",
+                          unused_device_);
 }
 
 Json Flags::values() const { return to_json(table_); }

@@ -28,7 +28,7 @@ class Flags {
   /// Adds --config.
   void add_config(CLI::App& command);
   /// Adds --seed, --threads and --device where the command has none of its own, so that scripts can
-  /// give them to every command.
+  /// give them to every command; a device other than the CPU is refused then.
   void add_uniform(CLI::App& command);
 
   /// Sets all options; to be called once the command line is parsed.

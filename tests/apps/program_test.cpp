@@ -134,6 +134,7 @@ TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
   expect_bad_input({"score", "nowhere"}, "is not a run folder");
   expect_bad_input({"assign", "nowhere", "d.h5", "-o", "l.csv"}, "is not a run folder");
   expect_bad_input({"cluster", "d.h5", "--device", "tpu", "-o", "run"}, "device");
+  expect_bad_input({"info", "d.h5", "--device", "cuda"}, "runs on the CPU only");
   expect_bad_input({"cluster", "d.h5", "--truth", "nowhere.csv", "-o", "run"}, "nowhere.csv");
   expect_bad_input({"dance"}, "dance");
   expect_bad_input({}, "subcommand");
