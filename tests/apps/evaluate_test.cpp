@@ -116,7 +116,7 @@ TEST_F(Evaluated, BadInputIsOneSentenceAndCodeTwo) {
   expect_bad_input(evaluate({"--data", "nowhere.h5"}), "nowhere.h5");
   ASSERT_EQ(run({"generate", "diagonal", "--per-expert", "200", "--seed", "2", "-o", "e.h5"}).code,
             0);
-  expect_bad_input(evaluate({"--data", "e.h5"}), "made from other episodes");
+  expect_bad_input(evaluate({"--data", "e.h5"}), "is not the dataset this run was made from");
   expect_nothing_written();
 }
 
