@@ -46,7 +46,9 @@ void open_as(int stream, const fs::path& file, Stream kind) {
   if (kind == Stream::kClosed) return;
   const char* path = kind == Stream::kFull ? "/dev/full" : file.c_str();
   const int id = ::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (id != stream) ::_exit(99);
+  if (id == stream) return;
+  if (id < 0 || ::dup2(id, stream) < 0) ::_exit(99);
+  ::close(id);
 }
 
 }  // namespace

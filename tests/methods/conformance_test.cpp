@@ -139,15 +139,19 @@ TEST_P(MethodConformance, StoppedAndResumedEqualsStraight) {
   std::filesystem::remove(state);
 }
 
-/// A fit stopped after its first piece; nothing is left where the method keeps no state.
+/// A fit stopped after its first round; nothing is left where the method keeps no state.
 class InterruptedFit {
  public:
   InterruptedFit(const std::string& method, const Trajectories& data)
       : method_(method),
         name_("kindred-interrupted-" + method + std::to_string(::getpid()) + ".h5") {
     run_.checkpoint = std::filesystem::temp_directory_path() / name_;
-    run_.stop_requested = [] { return true; };
+    std::atomic<bool> done_a_round = false;
+    run_.progress = [&](const Progress& progress) { done_a_round = progress.stage == "round"; };
+    run_.stop_requested = [&] { return done_a_round.load(); };
     testing::quick_method(method_, 3)->fit(data, run_);
+    run_.progress = {};
+    run_.stop_requested = {};
     run_.resume = true;
   }
   ~InterruptedFit() { std::filesystem::remove(run_.checkpoint); }
