@@ -36,8 +36,8 @@ struct CpuPolicy::Buffers {
   std::vector<Layer> hidden;
   std::vector<Layer> heads;  // logits; or means and raw deviations
   std::int64_t batch = 0;
-  std::int64_t steps = 0;
-  std::vector<float> parameters, gradients, first, second;
+  std::vector<float> parameters, gradients;
+  Adam adam{0};
   std::vector<float> transposed;  // a weight, for passing gradients back
 
   explicit Buffers(const PolicyArchitecture& a) : architecture(a) {
@@ -52,8 +52,9 @@ struct CpuPolicy::Buffers {
       width = padded(outputs);
     }
     for (int h = 0; h < (a.discrete ? 1 : 2); ++h) add(heads, a.actions);
-    for (auto* buffer : {&parameters, &gradients, &first, &second})
-      buffer->resize(static_cast<std::size_t>(offset));
+    parameters.resize(static_cast<std::size_t>(offset));
+    gradients.resize(parameters.size());
+    adam = Adam(parameters.size());
   }
 
   /// Calls visit(layer, inputs of the stack's own layer) in the order of a stack's parameters.
@@ -125,16 +126,6 @@ struct CpuPolicy::Buffers {
       if (l > 0) pass_back(layer, hidden[l - 1], false);
     }
   }
-
-  void adam(const AdamOptions& options) {
-    ++steps;
-    const auto n = static_cast<std::int64_t>(parameters.size());
-    const float norm = std::sqrt(squared_norm(n, gradients.data()));
-    const float scale =
-        std::min(1.0F, static_cast<float>(options.max_gradient_norm) / (norm + 1e-6F));
-    adam_update(n, gradients.data(), scale, adam_rates(options, steps), first.data(), second.data(),
-                parameters.data());
-  }
 };
 
 CpuPolicy::CpuPolicy(const PolicyArchitecture& architecture)
@@ -156,9 +147,7 @@ void CpuPolicy::load(const PolicyStack& stack, std::int64_t index) {
                   out + layer.offset + i * layer.width());
     std::copy_n(bias.data_ptr<float>(), layer.outputs, out + layer.bias());
   });
-  std::ranges::fill(buffers_->first, 0.0F);
-  std::ranges::fill(buffers_->second, 0.0F);
-  buffers_->steps = 0;
+  buffers_->adam.forget();
 }
 
 void CpuPolicy::store(PolicyStack& stack, std::int64_t index) const {
@@ -175,17 +164,14 @@ void CpuPolicy::store(PolicyStack& stack, std::int64_t index) const {
 }
 
 CpuPolicy::Training CpuPolicy::training() const {
-  return {buffers_->steps, buffers_->parameters, buffers_->first, buffers_->second};
+  return {buffers_->parameters, buffers_->adam.state()};
 }
 
 void CpuPolicy::resume(Training training) {
-  for (const auto* values : {&training.parameters, &training.first, &training.second})
-    if (values->size() != buffers_->parameters.size())
-      throw InvalidArgument("this policy has another architecture than the one that was saved");
-  buffers_->steps = training.steps;
+  if (training.parameters.size() != buffers_->parameters.size())
+    throw InvalidArgument("this policy has another architecture than the one that was saved");
+  buffers_->adam.restore(std::move(training.adam));
   buffers_->parameters = std::move(training.parameters);
-  buffers_->first = std::move(training.first);
-  buffers_->second = std::move(training.second);
 }
 
 void CpuPolicy::all_log_probs(std::span<const float> inputs, std::span<float> out) {
@@ -265,7 +251,7 @@ double CpuPolicy::train_on_weights(std::span<const float> inputs, std::span<cons
     }
   }
   buffers_->backward(inputs.data());
-  buffers_->adam(options);
+  buffers_->adam.update(buffers_->gradients, options, buffers_->parameters);
   return loss;
 }
 
@@ -291,7 +277,7 @@ double CpuPolicy::train_on_actions(std::span<const float> inputs, std::span<cons
     }
   }
   buffers_->backward(inputs.data());
-  buffers_->adam(options);
+  buffers_->adam.update(buffers_->gradients, options, buffers_->parameters);
   return loss;
 }
 

@@ -1,7 +1,7 @@
 // One policy of a stack on one CPU core: forward, backward and Adam over buffers that are reused,
 // so that a whole round of training stays in cache. Several cores train several policies; nothing
 // is shared, so the result does not depend on how many there are. LibTorch's own path (PolicyStack
-// with StackedAdam) computes the same and serves GPUs; a parity test holds the two together.
+// with TensorAdam) computes the same and serves GPUs; a parity test holds the two together.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "kindred/nn/adam.h"
 #include "kindred/nn/policy_stack.h"
-#include "kindred/nn/stacked_adam.h"
 
 namespace kindred {
 
@@ -28,8 +28,8 @@ class CpuPolicy {
 
   /// Everything the next training step depends on.
   struct Training {
-    std::int64_t steps = 0;
-    std::vector<float> parameters, first, second;  ///< In the kernel's own padded layout.
+    std::vector<float> parameters;  ///< In the kernel's own padded layout, as are the averages.
+    AdamState adam;
   };
   Training training() const;
   /// Continues where `training` was taken. Throws InvalidArgument for another architecture's.

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "kindred/core/error.h"
-#include "kindred/nn/stacked_adam.h"
+#include "kindred/nn/tensor_adam.h"
 
 namespace kindred {
 namespace {
@@ -60,14 +60,15 @@ TEST_P(CpuPolicyParity, Discrete) {
   expect_close(view(probabilities, {kBatch, 5}).log(), view(log_probs, {kBatch, 5}), 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};
-  StackedAdam adam(reference.parameters(), options);
+  TensorAdam adam(reference.parameters(), reference.size());
   for (int step = 0; step < 25; ++step) {
     const auto loss =
         -(view(weights, {1, kBatch, 5}) * reference.all_log_probs(view(inputs, {kBatch, 11})))
              .sum();
     const double own = policy.train_on_weights(inputs, weights, options);
     EXPECT_NEAR(own, loss.item<double>(), 1e-3 * std::abs(own)) << "step " << step;
-    adam.step(loss);
+    adam.differentiate(loss);
+    adam.update(options);
   }
   policy.store(stack, 1);
   for (std::size_t i = 0; i < stack.parameters().size(); ++i)
@@ -97,16 +98,18 @@ TEST_P(CpuPolicyParity, Continuous) {
   const auto gaussian = view(gaussians, {kBatch, 2, 3});
   const auto deviation = gaussian.select(1, 1);
   const auto scaled = (view(actions, {kBatch, 3}) - gaussian.select(1, 0)) / deviation;
-  const auto normalised = 0.5 * scaled.square() + deviation.log() + 0.5 * std::log(2.0 * std::numbers::pi);
+  const auto normalised =
+      0.5 * scaled.square() + deviation.log() + 0.5 * std::log(2.0 * std::numbers::pi);
   expect_close(-normalised.sum(1), log_probs()[0], 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};
-  StackedAdam adam(reference.parameters(), options);
+  TensorAdam adam(reference.parameters(), reference.size());
   for (int step = 0; step < 25; ++step) {
     const auto loss = -log_probs().mean();
     const double own = policy.train_on_actions(inputs, actions, weights, options);
     EXPECT_NEAR(own, loss.item<double>(), 1e-3 * std::abs(own)) << "step " << step;
-    adam.step(loss);
+    adam.differentiate(loss);
+    adam.update(options);
   }
   policy.store(stack, 0);
   for (std::size_t i = 0; i < stack.parameters().size(); ++i)

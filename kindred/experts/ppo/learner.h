@@ -8,19 +8,9 @@
 
 #include "kindred/core/random.h"
 #include "kindred/experts/ppo/experience.h"
+#include "kindred/nn/adam.h"
 
 namespace kindred::ppo {
-
-/// Adam's memory for one vector of parameters.
-struct AdamMemory {
-  explicit AdamMemory(std::size_t parameters) : first(parameters), second(parameters) {}
-  /// One step against `gradient`, shortened to at most `max_norm`; returns the new parameters.
-  std::vector<float> step(std::span<const float> parameters, std::span<const float> gradient,
-                          double rate, double max_norm);
-
-  std::int64_t steps = 0;
-  std::vector<float> first, second;
-};
 
 /// Means over an update.
 struct UpdateStatistics {
@@ -63,7 +53,7 @@ class Learner {
 
   PpoOptions options_;
   Networks networks_;
-  AdamMemory actor_memory_, critic_memory_;  // the deviations lie behind the actor's parameters
+  Adam actor_adam_, critic_adam_;  // the deviations lie behind the actor's parameters
   std::vector<std::unique_ptr<Gradient>> gradients_;  // one per chunk of a minibatch
 };
 

@@ -158,10 +158,10 @@ void Mixture::save(ArrayFileWriter& file) const {
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto training = policies_[slot]->training();
     const auto prefix = fmt::format("policy/{}/", slot);
-    file.write<std::int64_t>(prefix + "steps", std::vector<std::int64_t>{training.steps});
     file.write<float>(prefix + "parameters", training.parameters);
-    file.write<float>(prefix + "first", training.first);
-    file.write<float>(prefix + "second", training.second);
+    file.write<std::int64_t>(prefix + "steps", training.adam.steps);
+    file.write<float>(prefix + "first", training.adam.first);
+    file.write<float>(prefix + "second", training.adam.second);
   }
 }
 
@@ -169,10 +169,10 @@ void Mixture::load(const ArrayFileReader& file) {
   restore_stack("kept", file, kept_);
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto prefix = fmt::format("policy/{}/", slot);
-    policies_[slot]->resume({file.read<std::int64_t>(prefix + "steps").values.at(0),
-                             file.read<float>(prefix + "parameters").values,
-                             file.read<float>(prefix + "first").values,
-                             file.read<float>(prefix + "second").values});
+    policies_[slot]->resume(
+        {file.read<float>(prefix + "parameters").values,
+         {file.read<std::int64_t>(prefix + "steps").values,
+          file.read<float>(prefix + "first").values, file.read<float>(prefix + "second").values}});
   }
 }
 
