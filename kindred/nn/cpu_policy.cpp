@@ -233,8 +233,8 @@ void CpuPolicy::distribution(std::span<const float> inputs, std::span<float> out
   }
 }
 
-double CpuPolicy::train_on_weights(std::span<const float> inputs, std::span<const float> weights,
-                                   const AdamOptions& options) {
+double CpuPolicy::gradient_on_weights(std::span<const float> inputs,
+                                      std::span<const float> weights) {
   buffers_->forward(inputs);
   auto& logits = buffers_->heads[0];
   log_softmax(buffers_->batch, logits.outputs, logits.width(), logits.activations.data());
@@ -251,12 +251,11 @@ double CpuPolicy::train_on_weights(std::span<const float> inputs, std::span<cons
     }
   }
   buffers_->backward(inputs.data());
-  buffers_->adam.update(buffers_->gradients, options, buffers_->parameters);
   return loss;
 }
 
-double CpuPolicy::train_on_actions(std::span<const float> inputs, std::span<const float> actions,
-                                   std::span<const float> weights, const AdamOptions& options) {
+double CpuPolicy::gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
+                                      std::span<const float> weights) {
   buffers_->forward(inputs);
   auto& means = buffers_->heads[0];
   auto& raws = buffers_->heads[1];
@@ -277,8 +276,13 @@ double CpuPolicy::train_on_actions(std::span<const float> inputs, std::span<cons
     }
   }
   buffers_->backward(inputs.data());
-  buffers_->adam.update(buffers_->gradients, options, buffers_->parameters);
   return loss;
+}
+
+std::span<float> CpuPolicy::gradient() { return buffers_->gradients; }
+
+void CpuPolicy::update(const AdamOptions& options) {
+  buffers_->adam.update(buffers_->gradients, options, buffers_->parameters);
 }
 
 }  // namespace kindred

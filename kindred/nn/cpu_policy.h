@@ -46,13 +46,17 @@ class CpuPolicy {
   /// means and standard deviations [batch, 2, actions]. Safe to call from several threads.
   void distribution(std::span<const float> inputs, std::span<float> out) const;
 
-  /// One step of Adam on -Σ weights · log π over all actions, weights [batch, actions]; discrete
-  /// only. Returns the loss before the step.
-  double train_on_weights(std::span<const float> inputs, std::span<const float> weights,
-                          const AdamOptions& options);
-  /// One step of Adam on -Σ weights · log π(actions), weights [batch]; continuous only.
-  double train_on_actions(std::span<const float> inputs, std::span<const float> actions,
-                          std::span<const float> weights, const AdamOptions& options);
+  /// Takes the gradient of -Σ weights · log π over all actions, weights [batch, actions]; discrete
+  /// only. Returns that loss.
+  double gradient_on_weights(std::span<const float> inputs, std::span<const float> weights);
+  /// Takes the gradient of -Σ weights · log π(actions), weights [batch]; continuous only.
+  double gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
+                             std::span<const float> weights);
+  /// The gradient that was taken last, in the layout of Training::parameters. It may be changed
+  /// until update(), as by adding what other processes found.
+  std::span<float> gradient();
+  /// One step of Adam against gradient().
+  void update(const AdamOptions& options);
 
  private:
   struct Buffers;

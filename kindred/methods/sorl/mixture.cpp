@@ -117,15 +117,15 @@ void Mixture::train_slice(const Slice& slice, std::int64_t slot, const Matrix& s
   // A policy that has no share in anything stays as it is.
   if (std::ranges::all_of(weights, [](float w) { return w == 0.0F; })) return;
 
-  const AdamOptions adam{.learning_rate = options_.learning_rate,
-                         .max_gradient_norm = options_.max_gradient_norm};
   auto& policy = *policies_[static_cast<std::size_t>(slot)];
   const double loss = architecture_.discrete
-                          ? policy.train_on_weights(slice.inputs, weights, adam)
-                          : policy.train_on_actions(slice.inputs, slice.actions, weights, adam);
+                          ? policy.gradient_on_weights(slice.inputs, weights)
+                          : policy.gradient_on_actions(slice.inputs, slice.actions, weights);
   if (!std::isfinite(loss))
     throw NumericError("training diverged (loss {}); lower learning-rate, now {}", loss,
                        options_.learning_rate);
+  policy.update(
+      {.learning_rate = options_.learning_rate, .max_gradient_norm = options_.max_gradient_norm});
 }
 
 void Mixture::keep(std::int64_t restart) {
