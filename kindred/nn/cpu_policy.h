@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "kindred/nn/adam.h"
+#include "kindred/nn/mlp.h"
 #include "kindred/nn/policy_stack.h"
 
 namespace kindred {
@@ -17,7 +17,6 @@ namespace kindred {
 class CpuPolicy {
  public:
   explicit CpuPolicy(const PolicyArchitecture& architecture);
-  ~CpuPolicy();
   CpuPolicy(const CpuPolicy&) = delete;
   CpuPolicy& operator=(const CpuPolicy&) = delete;
 
@@ -54,13 +53,21 @@ class CpuPolicy {
                              std::span<const float> weights);
   /// The gradient that was taken last, in the layout of Training::parameters. It may be changed
   /// until update(), as by adding what other processes found.
-  std::span<float> gradient();
+  std::span<float> gradient() { return gradient_; }
   /// One step of Adam against gradient().
   void update(const AdamOptions& options);
 
  private:
-  struct Buffers;
-  std::unique_ptr<Buffers> buffers_;
+  std::int64_t rows_of(std::span<const float> inputs) const;
+  /// From deltas_ to gradient_.
+  void backward(std::span<const float> inputs);
+
+  PolicyArchitecture architecture_;
+  Mlp network_;     // one head, logits; or two, means and raw deviations
+  Mlp::Pass pass_;  // of whoever trains; distribution() has its own
+  Adam adam_;
+  std::vector<float> gradient_;
+  std::vector<float> deltas_;  // the loss's gradient at the outputs, [heads, batch, output_stride]
 };
 
 }  // namespace kindred
