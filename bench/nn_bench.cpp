@@ -11,7 +11,7 @@
 #include "kindred/nn/cpu_policy.h"
 #include "kindred/nn/gemm.h"
 #include "kindred/nn/policy_stack.h"
-#include "kindred/nn/stacked_adam.h"
+#include "kindred/nn/tensor_adam.h"
 
 namespace {
 
@@ -85,18 +85,23 @@ void training_step_fused(benchmark::State& state) {
   Problem p(state);
   CpuPolicy policy(p.architecture);
   policy.load(p.stack, 0);
-  for (auto _ : state)
-    benchmark::DoNotOptimize(policy.train_on_actions(p.inputs, p.actions, p.weights, {}));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(policy.gradient_on_actions(p.inputs, p.actions, p.weights));
+    policy.update({});
+  }
   count_flops(state, p.flops());
 }
 
 void training_step_libtorch(benchmark::State& state) {
   at::set_num_threads(1);
   Problem p(state);
-  StackedAdam adam(p.stack.parameters(), {});
+  TensorAdam adam(p.stack.parameters(), p.stack.size());
   const auto inputs = view(p.inputs, {p.batch, p.architecture.inputs});
   const auto actions = view(p.actions, {p.batch, p.architecture.actions});
-  for (auto _ : state) adam.step(-p.stack.log_probs(inputs, actions).mean());
+  for (auto _ : state) {
+    adam.differentiate(-p.stack.log_probs(inputs, actions).mean());
+    adam.update({});
+  }
   count_flops(state, p.flops());
 }
 

@@ -49,9 +49,7 @@ Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restar
       labels_(static_cast<std::size_t>(setup.data.episodes()), 0) {
   auto all = model_->parameters();
   all.insert(all.begin(), parameters_);
-  adam_ = std::make_unique<Adam>(all,
-                                 AdamOptions{.learning_rate = setup.options.learning_rate,
-                                             .max_gradient_norm = setup.options.max_gradient_norm});
+  adam_ = std::make_unique<TensorAdam>(all);
 }
 
 at::Tensor Trainer::loss_of(const MiniBatch& batch, std::int64_t number,
@@ -114,7 +112,9 @@ void Trainer::train_step() {
   setup_.source.fill(order_[steps_], setup_.part_size, setup_.run, batch_);
   at::Tensor features;
   const auto loss = loss_of(batch_, steps_, features);
-  adam_->step(loss, rate());  // it has the gradients before it changes anything
+  adam_->differentiate(loss);  // what may throw comes before what changes anything
+  adam_->update({.learning_rate = rate() * setup_.options.learning_rate,
+                 .max_gradient_norm = setup_.options.max_gradient_norm});
   ++steps_;
   work_.steps += batch_.steps();
   if (setup_.pads) work_.padding += batch_.padding();
@@ -194,14 +194,15 @@ void Trainer::save(ArrayFileWriter& file) const {
   file.write<std::int64_t>(
       "training/counters",
       std::vector<std::int64_t>{steps_, rounds_, finished_, work_.steps, work_.padding,
-                                adam_->steps(), objective_since_, changed_, seen_});
+                                objective_since_, changed_, seen_});
   file.write<std::int32_t>("training/labels", labels_);
   const auto own = model_->parameters();
-  for (std::size_t i = 0; i <= own.size(); ++i) {
+  for (std::size_t i = 0; i <= own.size(); ++i)
     write_tensor(file, fmt::format("training/value/{}", i), i == 0 ? parameters_ : own[i - 1]);
-    write_tensor(file, fmt::format("training/first/{}", i), adam_->first()[i]);
-    write_tensor(file, fmt::format("training/second/{}", i), adam_->second()[i]);
-  }
+  const auto adam = adam_->state();
+  file.write<std::int64_t>("training/adam/steps", adam.steps);
+  file.write<float>("training/adam/first", adam.first);
+  file.write<float>("training/adam/second", adam.second);
   model_->save(file);
   if (round_.losses.empty()) return;
   write_tensor(file, "training/round/losses", at::stack(round_.losses));
@@ -212,27 +213,25 @@ void Trainer::save(ArrayFileWriter& file) const {
 void Trainer::load(const ArrayFileReader& file) {
   const c10::NoGradGuard no_grad;
   const auto counters = file.read<std::int64_t>("training/counters").values;
-  if (counters.size() != 9 || counters[0] < 0 || counters[0] > setup_.options.max_steps)
+  if (counters.size() != 8 || counters[0] < 0 || counters[0] > setup_.options.max_steps)
     throw DataFormatError("the counters of the training are not those of this run");
   steps_ = counters[0];
   rounds_ = counters[1];
   finished_ = counters[2] != 0;
   work_ = {counters[3], counters[4], 0.0};
-  adam_->restore(counters[5]);
-  objective_since_ = counters[6];
-  changed_ = counters[7];
-  seen_ = counters[8];
+  objective_since_ = counters[5];
+  changed_ = counters[6];
+  seen_ = counters[7];
   labels_ = file.read<std::int32_t>("training/labels").values;
   require_labels(labels_, setup_.data.episodes(), setup_.options.k);
   const auto own = model_->parameters();
   for (std::size_t i = 0; i <= own.size(); ++i) {
     auto value = i == 0 ? parameters_ : own[i - 1];
-    auto first = adam_->first()[i];
-    auto second = adam_->second()[i];
-    for (const auto& [name, to] :
-         {std::pair{"value", value}, std::pair{"first", first}, std::pair{"second", second}})
-      to.copy_(read_tensor(file, fmt::format("training/{}/{}", name, i), to.sizes().vec()));
+    value.copy_(read_tensor(file, fmt::format("training/value/{}", i), value.sizes().vec()));
   }
+  adam_->restore({file.read<std::int64_t>("training/adam/steps").values,
+                  file.read<float>("training/adam/first").values,
+                  file.read<float>("training/adam/second").values});
   model_->load(file, setup_.data.episodes());
   load_round(file);
 }

@@ -8,7 +8,7 @@
 #include "kindred/latent/batches.h"
 #include "kindred/latent/encoder.h"
 #include "kindred/latent/fit.h"
-#include "kindred/nn/adam.h"
+#include "kindred/nn/tensor_adam.h"
 
 namespace kindred::latent {
 
@@ -99,7 +99,7 @@ class Trainer {
   BatchOrder order_;
   at::Tensor parameters_;
   std::unique_ptr<Model> model_;
-  std::unique_ptr<Adam> adam_;
+  std::unique_ptr<TensorAdam> adam_;
   std::int64_t steps_ = 0;
   std::int64_t rounds_ = 0;
   std::int64_t objective_since_ = 1;

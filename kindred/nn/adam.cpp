@@ -1,53 +1,75 @@
 #include "kindred/nn/adam.h"
 
-#include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
-#include <torch/csrc/autograd/autograd.h>
-
+#include <algorithm>
 #include <cmath>
 
+#include "kindred/core/error.h"
+#include "kindred/nn/elementwise.h"
+#include "kindred/nn/vectorise.h"
+
 namespace kindred {
+namespace {
 
-Adam::Adam(const std::vector<at::Tensor>& parameters, AdamOptions options)
-    : options_(options), parameters_(parameters) {
-  for (auto& parameter : parameters_) {
-    parameter.set_requires_grad(true);
-    first_.push_back(at::zeros_like(parameter.detach()));
-    second_.push_back(at::zeros_like(parameter.detach()));
+struct Factors {
+  float scale, beta1, beta2, rate, epsilon;
+};
+
+KINDRED_VECTORISE
+void take_step(std::int64_t n, const float* gradient, Factors f, float* first, float* second,
+               float* parameter) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float g = gradient[i] * f.scale;
+    first[i] = f.beta1 * first[i] + (1.0F - f.beta1) * g;
+    second[i] = f.beta2 * second[i] + (1.0F - f.beta2) * g * g;
+    parameter[i] -= f.rate * first[i] / (std::sqrt(second[i]) + f.epsilon);
   }
 }
 
-Adam::~Adam() = default;
+}  // namespace
 
-void Adam::forget(std::size_t parameter) {
-  first_[parameter].zero_();
-  second_[parameter].zero_();
+AdamRates adam_rates(const AdamOptions& options, std::int64_t step) {
+  const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(step));
+  const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(step));
+  return {options.learning_rate * std::sqrt(correction2) / correction1,
+          options.epsilon * std::sqrt(correction2)};
 }
 
-void Adam::step(const at::Tensor& loss, double rate) {
-  // A parameter the loss does not touch (a decoder in an encoder-only phase) stays as it is.
-  auto gradients = torch::autograd::grad({loss}, parameters_, {}, c10::nullopt, false, true);
-  const c10::NoGradGuard no_grad;
-  ++steps_;
-  at::Tensor squared_norm;
-  for (const auto& gradient : gradients) {
-    if (!gradient.defined()) continue;
-    const auto part = gradient.square().sum();
-    squared_norm = squared_norm.defined() ? squared_norm + part : part;
-  }
-  if (!squared_norm.defined()) return;
-  const auto scale = (options_.max_gradient_norm / (squared_norm.sqrt() + 1e-6)).clamp_max(1.0);
-  const double correction1 = 1.0 - std::pow(options_.beta1, static_cast<double>(steps_));
-  const double correction2 = 1.0 - std::pow(options_.beta2, static_cast<double>(steps_));
-  const double step = rate * options_.learning_rate * std::sqrt(correction2) / correction1;
-  const double epsilon = options_.epsilon * std::sqrt(correction2);
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!gradients[i].defined()) continue;
-    const auto gradient = gradients[i].mul(scale);
-    first_[i].mul_(options_.beta1).add_(gradient, 1.0 - options_.beta1);
-    second_[i].mul_(options_.beta2).addcmul_(gradient, gradient, 1.0 - options_.beta2);
-    parameters_[i].addcdiv_(first_[i], second_[i].sqrt().add_(epsilon), -step);
-  }
+void require_like(const AdamState& state, const AdamState& expected) {
+  const auto is_negative = [](std::int64_t steps) { return steps < 0; };
+  if (state.steps.size() != expected.steps.size() || state.first.size() != expected.first.size() ||
+      state.second.size() != expected.second.size() ||
+      std::ranges::any_of(state.steps, is_negative))
+    throw InvalidArgument("the optimiser's state is not that of these {} parameters",
+                          expected.first.size());
+}
+
+Adam::Adam(std::size_t numbers)
+    : state_{{0}, std::vector<float>(numbers), std::vector<float>(numbers)} {}
+
+void Adam::update(std::span<const float> gradient, const AdamOptions& options,
+                  std::span<float> parameters) {
+  const auto n = static_cast<std::int64_t>(state_.first.size());
+  const float norm = std::sqrt(squared_norm(n, gradient.data()));
+  const auto [rate, epsilon] = adam_rates(options, ++state_.steps[0]);
+  const Factors factors{
+      .scale = std::min(1.0F, static_cast<float>(options.max_gradient_norm) / (norm + 1e-6F)),
+      .beta1 = static_cast<float>(options.beta1),
+      .beta2 = static_cast<float>(options.beta2),
+      .rate = static_cast<float>(rate),
+      .epsilon = static_cast<float>(epsilon)};
+  take_step(n, gradient.data(), factors, state_.first.data(), state_.second.data(),
+            parameters.data());
+}
+
+void Adam::forget() {
+  state_.steps[0] = 0;
+  std::ranges::fill(state_.first, 0.0F);
+  std::ranges::fill(state_.second, 0.0F);
+}
+
+void Adam::restore(AdamState state) {
+  require_like(state, state_);
+  state_ = std::move(state);
 }
 
 }  // namespace kindred

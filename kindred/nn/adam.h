@@ -1,37 +1,56 @@
-// Adam over a few tensors that form one optimisation problem (StackedAdam: many independent ones).
+// Adam (Kingma and Ba, 2015) on gradients shortened to a longest norm: the rule, what it remembers,
+// and the step over plain numbers. TensorAdam takes the same step over LibTorch's tensors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
-
-#include "kindred/nn/stacked_adam.h"
 
 namespace kindred {
 
+struct AdamOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double max_gradient_norm = 0.5;  ///< Longer gradients are shortened to it.
+};
+
+/// Step size and epsilon with the bias corrections in them.
+struct AdamRates {
+  double rate, epsilon;
+};
+
+/// The rates of step number `step`, the first being 1.
+AdamRates adam_rates(const AdamOptions& options, std::int64_t step);
+
+/// Everything a step depends on besides gradient, parameters and options.
+struct AdamState {
+  std::vector<std::int64_t> steps;   ///< Taken since the averages were 0, by each parameter.
+  std::vector<float> first, second;  ///< Averages of gradients and of their squares.
+};
+
+/// Throws InvalidArgument unless `state` is one of as many parameters and numbers as `expected`.
+void require_like(const AdamState& state, const AdamState& expected);
+
+/// Over one vector of numbers, which counts as one parameter.
 class Adam {
  public:
-  /// Marks `parameters` as requiring gradients. max_gradient_norm is that of all together.
-  Adam(const std::vector<at::Tensor>& parameters, AdamOptions options);
-  ~Adam();
-  Adam(const Adam&) = delete;
-  Adam& operator=(const Adam&) = delete;
+  explicit Adam(std::size_t numbers);
 
-  /// Differentiates `loss` (a scalar) and updates; the learning rate is scaled by `rate`.
-  void step(const at::Tensor& loss, double rate = 1.0);
-  /// Forgets what was averaged for one parameter, after it was set by hand. Steps are counted for
-  /// all parameters together, so its next updates are up to about three times the usual size.
-  void forget(std::size_t parameter);
+  /// One step against `gradient`; both are as long as this was made for.
+  void update(std::span<const float> gradient, const AdamOptions& options,
+              std::span<float> parameters);
+  /// Starts over: the next step is the first.
+  void forget();
 
-  /// Everything but the parameters: steps taken, then first and second averages of each.
-  std::int64_t steps() const { return steps_; }
-  const std::vector<at::Tensor>& first() const { return first_; }
-  const std::vector<at::Tensor>& second() const { return second_; }
-  void restore(std::int64_t steps) { steps_ = steps; }
+  const AdamState& state() const { return state_; }
+  /// Throws InvalidArgument for the state of other parameters.
+  void restore(AdamState state);
 
  private:
-  AdamOptions options_;
-  std::int64_t steps_ = 0;
-  std::vector<at::Tensor> parameters_, first_, second_;
+  AdamState state_;
 };
 
 }  // namespace kindred

@@ -15,41 +15,49 @@ namespace kindred {
 AutoencoderWeights::AutoencoderWeights(const AutoencoderArchitecture& architecture)
     : architecture_(architecture),
       layout_(architecture),
-      transposed_(static_cast<std::size_t>(layout_.size)),
-      heads_(architecture.discrete ? 1 : 2) {
+      transposed_(static_cast<std::size_t>(layout_.size)) {
   const auto& a = architecture_;
+  const auto& at = layout_;
   for (const auto width :
        {a.hidden, a.memory, a.decoder1, a.decoder2, a.decoder3, 2 * a.features()})
     if (width % kLane != 0)
       throw InvalidArgument("a layer is {} wide; widths must be multiples of {}", width, kLane);
+  const auto layer = [](const ParameterBlock& weight, std::int64_t bias = Linear::kNoBias) {
+    return Linear{weight.rows, weight.columns, weight.offset, bias};
+  };
+  layers_ = {.step1 = layer(at.step1, at.step1_bias.offset),
+             .step2 = layer(at.step2, at.step2_bias.offset),
+             .gru_input = layer(at.gru_input, at.gru_input_bias.offset),
+             .gru_recurrent = layer(at.gru_recurrent, at.gru_recurrent_bias.offset),
+             .prefix = layer(at.prefix, at.prefix_bias.offset),
+             .keys_values = layer(at.keys_values),
+             .from_features = layer(at.from_features),
+             .from_observation = layer(at.from_observation, at.decoder1_bias.offset),
+             .decoder2 = layer(at.decoder2, at.decoder2_bias.offset),
+             .decoder3 = layer(at.decoder3, at.decoder3_bias.offset)};
+  const auto width = padded(a.actions);
+  head_ = {a.decoder3, width, 0, a.decoder3 * width};
+  heads_.push_back({&layout_.mean, &layout_.mean_bias, {}, {}});
+  if (!a.discrete) heads_.push_back({&layout_.deviation, &layout_.deviation_bias, {}, {}});
   for (auto& head : heads_) {
-    head.weight.resize(static_cast<std::size_t>(a.decoder3 * head_width()));
-    head.bias.resize(static_cast<std::size_t>(head_width()));
-    head.transposed.resize(head.weight.size());
+    head.parameters.resize(static_cast<std::size_t>((a.decoder3 + 1) * width));
+    head.transposed.resize(head.parameters.size());
   }
-}
-
-const float* AutoencoderWeights::transposed(const ParameterBlock& block) const {
-  return transposed_.data() + block.offset;
 }
 
 void AutoencoderWeights::refresh(const float* parameters) {
   parameters_ = parameters;
-  for (const auto* block :
-       {&layout_.step2, &layout_.gru_input, &layout_.gru_recurrent, &layout_.prefix,
-        &layout_.keys_values, &layout_.decoder2, &layout_.decoder3})
-    transpose(block->rows, block->columns, parameters + block->offset,
-              transposed_.data() + block->offset);
-  const ParameterBlock* blocks[2][2] = {{&layout_.mean, &layout_.mean_bias},
-                                        {&layout_.deviation, &layout_.deviation_bias}};
+  const auto& l = layers_;
+  for (const auto* layer : {&l.step2, &l.gru_input, &l.gru_recurrent, &l.prefix, &l.keys_values,
+                            &l.decoder2, &l.decoder3})
+    layer->transpose_weight(parameters, transposed_.data());
   const auto actions = architecture_.actions;
-  for (std::size_t h = 0; h < heads_.size(); ++h) {
-    for (std::int64_t i = 0; i < architecture_.decoder3; ++i)
-      std::copy_n(parameters + blocks[h][0]->offset + i * actions, actions,
-                  heads_[h].weight.data() + i * head_width());
-    std::copy_n(parameters + blocks[h][1]->offset, actions, heads_[h].bias.data());
-    transpose(architecture_.decoder3, head_width(), heads_[h].weight.data(),
-              heads_[h].transposed.data());
+  for (auto& head : heads_) {
+    for (std::int64_t i = 0; i < head_.inputs; ++i)
+      std::copy_n(parameters + head.weight->offset + i * actions, actions,
+                  head.parameters.data() + i * head_.outputs);
+    std::copy_n(parameters + head.bias->offset, actions, head.parameters.data() + head_.bias);
+    head_.transpose_weight(head.parameters.data(), head.transposed.data());
   }
 }
 

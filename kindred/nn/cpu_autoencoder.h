@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kindred/nn/autoencoder.h"
-#include "kindred/nn/gemm.h"
+#include "kindred/nn/layers.h"
 
 namespace kindred {
 
@@ -14,29 +14,42 @@ namespace kindred {
 class AutoencoderWeights {
  public:
   explicit AutoencoderWeights(const AutoencoderArchitecture& architecture);
+  AutoencoderWeights(const AutoencoderWeights&) = delete;
+  AutoencoderWeights& operator=(const AutoencoderWeights&) = delete;
 
   /// Takes the present values; `parameters` [layout().size] must outlive their use.
   void refresh(const float* parameters);
 
   const AutoencoderArchitecture& architecture() const { return architecture_; }
   const AutoencoderLayout& layout() const { return layout_; }
+  const float* parameters() const { return parameters_; }
   const float* operator[](const ParameterBlock& block) const { return parameters_ + block.offset; }
-  /// [columns, rows]; only of blocks gradients pass through.
-  const float* transposed(const ParameterBlock& block) const;
+  /// Weights of those layers that gradients pass through.
+  const float* transposed() const { return transposed_.data(); }
 
-  /// Heads with their columns padded to whole lanes, [decoder3, width]: logits; or means and raw
-  /// deviations.
-  struct Head {
-    std::vector<float> weight, bias, transposed;
+  /// Where each layer lies in the parameters.
+  struct Layers {
+    Linear step1, step2, gru_input, gru_recurrent, prefix, keys_values;
+    Linear from_features, from_observation, decoder2, decoder3;
   };
-  std::int64_t head_width() const { return padded(architecture_.actions); }
+  const Layers& layers() const { return layers_; }
+
+  /// Heads have copies of their own, with columns padded to whole lanes: logits; or means and raw
+  /// deviations. head() says where weight and bias lie in these.
+  struct Head {
+    const ParameterBlock *weight, *bias;  ///< In the layout.
+    std::vector<float> parameters, transposed;
+  };
+  const Linear& head() const { return head_; }
   const std::vector<Head>& heads() const { return heads_; }
 
  private:
   AutoencoderArchitecture architecture_;
   AutoencoderLayout layout_;
   const float* parameters_ = nullptr;
-  std::vector<float> transposed_;  // at the block's own offset
+  std::vector<float> transposed_;  // [layout.size]
+  Layers layers_;
+  Linear head_;
   std::vector<Head> heads_;
 };
 

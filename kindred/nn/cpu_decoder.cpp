@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "kindred/nn/cpu_autoencoder.h"
-#include "kindred/nn/elementwise.h"
 #include "kindred/nn/layers.h"
 #include "kindred/nn/vectorise.h"
 
@@ -34,30 +31,25 @@ void for_each_step(const SequenceBatch& batch, const Visit& visit) {
 void CpuDecoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch,
                          const float* features, float* log_likelihood) {
   const auto& a = w.architecture();
-  const auto& at = w.layout();
+  const auto& layers = w.layers();
   const auto steps = batch.steps();
   const auto observations = static_cast<std::int64_t>(batch.observations.size()) / a.inputs;
-  affine(observations, a.inputs, a.decoder1, batch.observations.data(), w[at.from_observation],
-         w[at.decoder1_bias], from_observation_);
-  grow(from_features_, batch.sequences() * a.decoder1);
-  gemm(batch.sequences(), a.decoder1, a.features(), {features, a.features(), 1},
-       w[at.from_features], from_features_.data(), false);
+  layers.from_observation.forward(observations, batch.observations.data(), w.parameters(),
+                                  from_observation_);
+  layers.from_features.forward(batch.sequences(), features, w.parameters(), from_features_);
   grow(layer1_, steps * a.decoder1);
   for (std::int64_t t = 0; t < batch.longest(); ++t) {
     const auto begin = batch.time_offsets[static_cast<std::size_t>(t)];
     add_parts(batch.active(t), a.decoder1, batch.observation_of_step.data() + begin,
               from_observation_.data(), from_features_.data(), layer1_.data() + begin * a.decoder1);
   }
-  affine(steps, a.decoder1, a.decoder2, layer1_.data(), w[at.decoder2], w[at.decoder2_bias],
-         layer2_);
+  layers.decoder2.forward(steps, layer1_.data(), w.parameters(), layer2_);
   relu(steps * a.decoder2, layer2_.data());
-  affine(steps, a.decoder2, a.decoder3, layer2_.data(), w[at.decoder3], w[at.decoder3_bias],
-         layer3_);
+  layers.decoder3.forward(steps, layer2_.data(), w.parameters(), layer3_);
   relu(steps * a.decoder3, layer3_.data());
-  const auto width = w.head_width();
+  const auto width = w.head().outputs;
   for (std::size_t h = 0; h < w.heads().size(); ++h)
-    affine(steps, a.decoder3, width, layer3_.data(), w.heads()[h].weight.data(),
-           w.heads()[h].bias.data(), heads_[h]);
+    w.head().forward(steps, layer3_.data(), w.heads()[h].parameters.data(), heads_[h]);
 
   std::fill_n(log_likelihood, batch.sequences(), 0.0F);
   if (a.discrete) {
@@ -68,25 +60,21 @@ void CpuDecoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch
     });
     return;
   }
-  const auto log_root_two_pi = static_cast<float>(0.5 * std::log(2.0 * std::numbers::pi));
   for_each_step(batch, [&](std::int64_t b, std::int64_t step) {
     const float* action = batch.continuous_actions.data() + step * a.actions;
     const float* mean = heads_[0].data() + step * width;
     const float* raw = heads_[1].data() + step * width;
-    for (std::int64_t j = 0; j < a.actions; ++j) {
-      const float deviation = softplus(raw[j]) + 1e-5F;
-      const float z = (action[j] - mean[j]) / deviation;
-      log_likelihood[b] -= 0.5F * z * z + std::log(deviation) + log_root_two_pi;
-    }
+    for (std::int64_t j = 0; j < a.actions; ++j)
+      log_likelihood[b] -=
+          GaussianTerm(mean[j], raw[j], action[j]).surprise() + static_cast<float>(kHalfLogTwoPi);
   });
 }
 
 void CpuDecoder::heads_backward(const AutoencoderWeights& w, const SequenceBatch& batch,
                                 const float* output_gradient, float* gradient) {
   const auto& a = w.architecture();
-  const auto& at = w.layout();
   const auto steps = batch.steps();
-  const auto width = w.head_width();
+  const auto width = w.head().outputs;
   for (std::size_t h = 0; h < w.heads().size(); ++h) {
     grow(d_heads_[h], steps * width);
     std::fill_n(d_heads_[h].data(), steps * width, 0.0F);
@@ -104,26 +92,20 @@ void CpuDecoder::heads_backward(const AutoencoderWeights& w, const SequenceBatch
     const float* raw = heads_[1].data() + step * width;
     float* d_raw = d_heads_[1].data() + step * width;
     for (std::int64_t j = 0; j < a.actions; ++j) {
-      const float deviation = softplus(raw[j]) + 1e-5F;
-      const float z = (action[j] - first[j]) / deviation;
-      d_first[j] = g * z / deviation;
-      d_raw[j] = g * (z * z - 1.0F) / deviation * sigmoid(raw[j]);
+      const GaussianTerm term(first[j], raw[j], action[j]);
+      d_first[j] = term.by_mean(g);
+      d_raw[j] = term.by_deviation(g) * sigmoid(raw[j]);
     }
   });
-  const ParameterBlock* blocks[2][2] = {{&at.mean, &at.mean_bias},
-                                        {&at.deviation, &at.deviation_bias}};
-  grow(d_layer3_, steps * a.decoder3);
   for (std::size_t h = 0; h < w.heads().size(); ++h) {
-    head_gradient_.assign(static_cast<std::size_t>((a.decoder3 + 1) * width), 0.0F);
-    weight_gradient(steps, a.decoder3, width, layer3_.data(), d_heads_[h].data(),
-                    head_gradient_.data());
-    sum_rows(steps, width, d_heads_[h].data(), head_gradient_.data() + a.decoder3 * width);
+    const auto& head = w.heads()[h];
+    head_gradient_.assign(head.parameters.size(), 0.0F);
+    w.head().parameter_gradient(steps, layer3_.data(), d_heads_[h].data(), head_gradient_.data());
     for (std::int64_t i = 0; i < a.decoder3; ++i)
       add(a.actions, head_gradient_.data() + i * width,
-          gradient + blocks[h][0]->offset + i * a.actions);
-    add(a.actions, head_gradient_.data() + a.decoder3 * width, gradient + blocks[h][1]->offset);
-    gemm(steps, a.decoder3, width, {d_heads_[h].data(), width, 1}, w.heads()[h].transposed.data(),
-         d_layer3_.data(), h > 0);
+          gradient + head.weight->offset + i * a.actions);
+    add(a.actions, head_gradient_.data() + w.head().bias, gradient + head.bias->offset);
+    w.head().pass_back(steps, d_heads_[h].data(), head.transposed.data(), d_layer3_, h > 0);
   }
 }
 
@@ -131,19 +113,15 @@ void CpuDecoder::backward(const AutoencoderWeights& w, const SequenceBatch& batc
                           const float* features, const float* output_gradient,
                           float* feature_gradient, float* gradient) {
   const auto& a = w.architecture();
-  const auto& at = w.layout();
+  const auto& layers = w.layers();
   const auto steps = batch.steps();
   heads_backward(w, batch, output_gradient, gradient);
   mask_gradient(steps * a.decoder3, layer3_.data(), d_layer3_.data());
-  weight_gradient(steps, a.decoder2, a.decoder3, layer2_.data(), d_layer3_.data(),
-                  gradient + at.decoder3.offset);
-  sum_rows(steps, a.decoder3, d_layer3_.data(), gradient + at.decoder3_bias.offset, true);
-  pass_back(steps, a.decoder3, a.decoder2, d_layer3_.data(), w.transposed(at.decoder3), d_layer2_);
+  layers.decoder3.parameter_gradient(steps, layer2_.data(), d_layer3_.data(), gradient);
+  layers.decoder3.pass_back(steps, d_layer3_.data(), w.transposed(), d_layer2_);
   mask_gradient(steps * a.decoder2, layer2_.data(), d_layer2_.data());
-  weight_gradient(steps, a.decoder1, a.decoder2, layer1_.data(), d_layer2_.data(),
-                  gradient + at.decoder2.offset);
-  sum_rows(steps, a.decoder2, d_layer2_.data(), gradient + at.decoder2_bias.offset, true);
-  pass_back(steps, a.decoder2, a.decoder1, d_layer2_.data(), w.transposed(at.decoder2), d_layer1_);
+  layers.decoder2.parameter_gradient(steps, layer1_.data(), d_layer2_.data(), gradient);
+  layers.decoder2.pass_back(steps, d_layer2_.data(), w.transposed(), d_layer1_);
   mask_gradient(steps * a.decoder1, layer1_.data(), d_layer1_.data());
 
   d_from_features_.assign(static_cast<std::size_t>(batch.sequences() * a.decoder1), 0.0F);
@@ -154,13 +132,12 @@ void CpuDecoder::backward(const AutoencoderWeights& w, const SequenceBatch& batc
   const auto observations = static_cast<std::int64_t>(batch.observations.size()) / a.inputs;
   const float* d_rows = gather_gradients(observations, a.decoder1, batch.observation_of_step,
                                          d_layer1_, d_from_observation_);
-  weight_gradient(observations, a.inputs, a.decoder1, batch.observations.data(), d_rows,
-                  gradient + at.from_observation.offset);
-  sum_rows(observations, a.decoder1, d_rows, gradient + at.decoder1_bias.offset, true);
-  weight_gradient(batch.sequences(), a.features(), a.decoder1, features, d_from_features_.data(),
-                  gradient + at.from_features.offset);
+  layers.from_observation.parameter_gradient(observations, batch.observations.data(), d_rows,
+                                             gradient);
+  layers.from_features.parameter_gradient(batch.sequences(), features, d_from_features_.data(),
+                                          gradient);
   // The features' width may be half a lane: this product is small, so it goes without a kernel.
-  const float* weight = w[at.from_features];
+  const float* weight = w[w.layout().from_features];
   for (std::int64_t b = 0; b < batch.sequences(); ++b)
     for (std::int64_t j = 0; j < a.features(); ++j) {
       float sum = 0.0F;

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "kindred/nn/cpu_autoencoder.h"
-#include "kindred/nn/elementwise.h"
 #include "kindred/nn/layers.h"
 #include "kindred/nn/vectorise.h"
 
@@ -72,27 +71,22 @@ void gru_cell_backward(std::int64_t rows, std::int64_t width, const float* __res
 
 void CpuEncoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch, float* features) {
   const auto& a = w.architecture();
-  const auto& at = w.layout();
-  const auto width = a.inputs + a.actions;
-  const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / width;
-  affine(pairs, width, a.hidden, batch.pairs.data(), w[at.step1], w[at.step1_bias], layer1_);
+  const auto& layers = w.layers();
+  const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
+  layers.step1.forward(pairs, batch.pairs.data(), w.parameters(), layer1_);
   relu(pairs * a.hidden, layer1_.data());
-  affine(pairs, a.hidden, a.hidden, layer1_.data(), w[at.step2], w[at.step2_bias], layer2_);
+  layers.step2.forward(pairs, layer1_.data(), w.parameters(), layer2_);
   relu(pairs * a.hidden, layer2_.data());
-  affine(pairs, a.hidden, 3 * a.memory, layer2_.data(), w[at.gru_input], w[at.gru_input_bias],
-         gru_input_);
+  layers.gru_input.forward(pairs, layer2_.data(), w.parameters(), gru_input_);
   run_gru(w, batch);
   const auto steps = batch.steps();
-  affine(steps, a.memory, a.hidden, states_.data(), w[at.prefix], w[at.prefix_bias], prefixes_);
+  layers.prefix.forward(steps, states_.data(), w.parameters(), prefixes_);
   relu(steps * a.hidden, prefixes_.data());
-  grow(keys_values_, steps * 2 * a.features());
-  gemm(steps, 2 * a.features(), a.hidden, {prefixes_.data(), a.hidden, 1}, w[at.keys_values],
-       keys_values_.data(), false);
+  layers.keys_values.forward(steps, prefixes_.data(), w.parameters(), keys_values_);
   attend(w, batch, features);
 }
 
 void CpuEncoder::run_gru(const AutoencoderWeights& w, const SequenceBatch& batch) {
-  const auto& at = w.layout();
   const auto width = w.architecture().memory;
   const auto steps = batch.steps();
   grow(gates_, steps * 3 * width);
@@ -106,8 +100,7 @@ void CpuEncoder::run_gru(const AutoencoderWeights& w, const SequenceBatch& batch
     else
       std::copy_n(states_.data() + batch.time_offsets[static_cast<std::size_t>(t) - 1] * width,
                   rows * width, previous);
-    affine(rows, width, 3 * width, previous, w[at.gru_recurrent], w[at.gru_recurrent_bias],
-           recurrent_);
+    w.layers().gru_recurrent.forward(rows, previous, w.parameters(), recurrent_);
     gru_cell(rows, width, batch.pair_of_step.data() + begin, gru_input_.data(), recurrent_.data(),
              previous, gates_.data() + begin * 3 * width, candidate_.data() + begin * width,
              states_.data() + begin * width);
@@ -162,23 +155,16 @@ void CpuEncoder::attend(const AutoencoderWeights& w, const SequenceBatch& batch,
 
 void CpuEncoder::backward(const AutoencoderWeights& w, const SequenceBatch& batch,
                           const float* features, const float* feature_gradient, float* gradient) {
-  const auto& a = w.architecture();
-  const auto& at = w.layout();
+  const auto& layers = w.layers();
   const auto steps = batch.steps();
   attend_backward(w, batch, features, feature_gradient, gradient);
-  weight_gradient(steps, a.hidden, 2 * a.features(), prefixes_.data(), d_keys_values_.data(),
-                  gradient + at.keys_values.offset);
-  pass_back(steps, 2 * a.features(), a.hidden, d_keys_values_.data(), w.transposed(at.keys_values),
-            d_prefixes_);
-  mask_gradient(steps * a.hidden, prefixes_.data(), d_prefixes_.data());
-  weight_gradient(steps, a.memory, a.hidden, states_.data(), d_prefixes_.data(),
-                  gradient + at.prefix.offset);
-  sum_rows(steps, a.hidden, d_prefixes_.data(), gradient + at.prefix_bias.offset, true);
-  pass_back(steps, a.hidden, a.memory, d_prefixes_.data(), w.transposed(at.prefix), d_states_);
+  layers.keys_values.parameter_gradient(steps, prefixes_.data(), d_keys_values_.data(), gradient);
+  layers.keys_values.pass_back(steps, d_keys_values_.data(), w.transposed(), d_prefixes_);
+  mask_gradient(steps * layers.prefix.outputs, prefixes_.data(), d_prefixes_.data());
+  layers.prefix.parameter_gradient(steps, states_.data(), d_prefixes_.data(), gradient);
+  layers.prefix.pass_back(steps, d_prefixes_.data(), w.transposed(), d_states_);
   gru_backward(w, batch);
-  weight_gradient(steps, a.memory, 3 * a.memory, previous_.data(), d_recurrent_.data(),
-                  gradient + at.gru_recurrent.offset);
-  sum_rows(steps, 3 * a.memory, d_recurrent_.data(), gradient + at.gru_recurrent_bias.offset, true);
+  layers.gru_recurrent.parameter_gradient(steps, previous_.data(), d_recurrent_.data(), gradient);
   steps_backward(w, batch, gradient);
 }
 
@@ -228,32 +214,24 @@ void CpuEncoder::gru_backward(const AutoencoderWeights& w, const SequenceBatch& 
                       candidate_.data() + begin * width, previous_.data() + begin * width,
                       d_states_.data() + begin * width, carry_.data(),
                       d_input_.data() + begin * 3 * width, d_recurrent);
-    gemm(rows, width, 3 * width, {d_recurrent, 3 * width, 1},
-         w.transposed(w.layout().gru_recurrent), carry_.data(), true);
+    w.layers().gru_recurrent.pass_back(rows, d_recurrent, w.transposed(), carry_, /*add=*/true);
   }
 }
 
 void CpuEncoder::steps_backward(const AutoencoderWeights& w, const SequenceBatch& batch,
                                 float* gradient) {
-  const auto& a = w.architecture();
-  const auto& at = w.layout();
-  const auto inputs = a.inputs + a.actions;
-  const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / inputs;
+  const auto& layers = w.layers();
+  const auto width = w.architecture().hidden;
+  const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
   const float* d_input =
-      gather_gradients(pairs, 3 * a.memory, batch.pair_of_step, d_input_, d_gru_input_);
-  weight_gradient(pairs, a.hidden, 3 * a.memory, layer2_.data(), d_input,
-                  gradient + at.gru_input.offset);
-  sum_rows(pairs, 3 * a.memory, d_input, gradient + at.gru_input_bias.offset, true);
-  pass_back(pairs, 3 * a.memory, a.hidden, d_input, w.transposed(at.gru_input), d_layer2_);
-  mask_gradient(pairs * a.hidden, layer2_.data(), d_layer2_.data());
-  weight_gradient(pairs, a.hidden, a.hidden, layer1_.data(), d_layer2_.data(),
-                  gradient + at.step2.offset);
-  sum_rows(pairs, a.hidden, d_layer2_.data(), gradient + at.step2_bias.offset, true);
-  pass_back(pairs, a.hidden, a.hidden, d_layer2_.data(), w.transposed(at.step2), d_layer1_);
-  mask_gradient(pairs * a.hidden, layer1_.data(), d_layer1_.data());
-  weight_gradient(pairs, inputs, a.hidden, batch.pairs.data(), d_layer1_.data(),
-                  gradient + at.step1.offset);
-  sum_rows(pairs, a.hidden, d_layer1_.data(), gradient + at.step1_bias.offset, true);
+      gather_gradients(pairs, layers.gru_input.outputs, batch.pair_of_step, d_input_, d_gru_input_);
+  layers.gru_input.parameter_gradient(pairs, layer2_.data(), d_input, gradient);
+  layers.gru_input.pass_back(pairs, d_input, w.transposed(), d_layer2_);
+  mask_gradient(pairs * width, layer2_.data(), d_layer2_.data());
+  layers.step2.parameter_gradient(pairs, layer1_.data(), d_layer2_.data(), gradient);
+  layers.step2.pass_back(pairs, d_layer2_.data(), w.transposed(), d_layer1_);
+  mask_gradient(pairs * width, layer1_.data(), d_layer1_.data());
+  layers.step1.parameter_gradient(pairs, batch.pairs.data(), d_layer1_.data(), gradient);
 }
 
 }  // namespace kindred

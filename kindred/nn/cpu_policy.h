@@ -1,23 +1,22 @@
 // One policy of a stack on one CPU core: forward, backward and Adam over buffers that are reused,
 // so that a whole round of training stays in cache. Several cores train several policies; nothing
 // is shared, so the result does not depend on how many there are. LibTorch's own path (PolicyStack
-// with StackedAdam) computes the same and serves GPUs; a parity test holds the two together.
+// with TensorAdam) computes the same and serves GPUs; a parity test holds the two together.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "kindred/nn/adam.h"
+#include "kindred/nn/mlp.h"
 #include "kindred/nn/policy_stack.h"
-#include "kindred/nn/stacked_adam.h"
 
 namespace kindred {
 
 class CpuPolicy {
  public:
   explicit CpuPolicy(const PolicyArchitecture& architecture);
-  ~CpuPolicy();
   CpuPolicy(const CpuPolicy&) = delete;
   CpuPolicy& operator=(const CpuPolicy&) = delete;
 
@@ -28,8 +27,8 @@ class CpuPolicy {
 
   /// Everything the next training step depends on.
   struct Training {
-    std::int64_t steps = 0;
-    std::vector<float> parameters, first, second;  ///< In the kernel's own padded layout.
+    std::vector<float> parameters;  ///< In the kernel's own padded layout, as are the averages.
+    AdamState adam;
   };
   Training training() const;
   /// Continues where `training` was taken. Throws InvalidArgument for another architecture's.
@@ -46,17 +45,29 @@ class CpuPolicy {
   /// means and standard deviations [batch, 2, actions]. Safe to call from several threads.
   void distribution(std::span<const float> inputs, std::span<float> out) const;
 
-  /// One step of Adam on -Σ weights · log π over all actions, weights [batch, actions]; discrete
-  /// only. Returns the loss before the step.
-  double train_on_weights(std::span<const float> inputs, std::span<const float> weights,
-                          const AdamOptions& options);
-  /// One step of Adam on -Σ weights · log π(actions), weights [batch]; continuous only.
-  double train_on_actions(std::span<const float> inputs, std::span<const float> actions,
-                          std::span<const float> weights, const AdamOptions& options);
+  /// Takes the gradient of -Σ weights · log π over all actions, weights [batch, actions]; discrete
+  /// only. Returns that loss.
+  double gradient_on_weights(std::span<const float> inputs, std::span<const float> weights);
+  /// Takes the gradient of -Σ weights · log π(actions), weights [batch]; continuous only.
+  double gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
+                             std::span<const float> weights);
+  /// The gradient that was taken last, in the layout of Training::parameters. It may be changed
+  /// until update(), as by adding what other processes found.
+  std::span<float> gradient() { return gradient_; }
+  /// One step of Adam against gradient().
+  void update(const AdamOptions& options);
 
  private:
-  struct Buffers;
-  std::unique_ptr<Buffers> buffers_;
+  std::int64_t rows_of(std::span<const float> inputs) const;
+  /// From deltas_ to gradient_.
+  void backward(std::span<const float> inputs);
+
+  PolicyArchitecture architecture_;
+  Mlp network_;     // one head, logits; or two, means and raw deviations
+  Mlp::Pass pass_;  // of whoever trains; distribution() has its own
+  Adam adam_;
+  std::vector<float> gradient_;
+  std::vector<float> deltas_;  // the loss's gradient at the outputs, [heads, batch, output_stride]
 };
 
 }  // namespace kindred

@@ -7,25 +7,6 @@
 
 namespace kindred {
 
-AdamRates adam_rates(const AdamOptions& options, std::int64_t steps) {
-  const double correction1 = 1.0 - std::pow(options.beta1, static_cast<double>(steps));
-  const double correction2 = 1.0 - std::pow(options.beta2, static_cast<double>(steps));
-  return {static_cast<float>(options.beta1), static_cast<float>(options.beta2),
-          static_cast<float>(options.learning_rate * std::sqrt(correction2) / correction1),
-          static_cast<float>(options.epsilon * std::sqrt(correction2))};
-}
-
-KINDRED_VECTORISE
-void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a, float* first,
-                 float* second, float* parameter) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float g = gradient[i] * scale;
-    first[i] = a.beta1 * first[i] + (1.0F - a.beta1) * g;
-    second[i] = a.beta2 * second[i] + (1.0F - a.beta2) * g * g;
-    parameter[i] -= a.rate * first[i] / (std::sqrt(second[i]) + a.epsilon);
-  }
-}
-
 KINDRED_VECTORISE
 void relu(std::int64_t n, float* x) {
   for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] > 0.0F ? x[i] : 0.0F;

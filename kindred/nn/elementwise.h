@@ -31,26 +31,6 @@ inline float sigmoid(float x) { return 1.0F / (1.0F + fast_exp(-x)); }
 inline float fast_tanh(float x) { return 2.0F * sigmoid(2.0F * x) - 1.0F; }
 inline float softplus(float x) { return x > 20.0F ? x : std::log1p(std::exp(x)); }
 
-struct AdamOptions {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double max_gradient_norm = 0.5;  ///< Per policy.
-};
-
-/// Adam's factors for one step, with the bias corrections already in `rate` and `epsilon`.
-struct AdamRates {
-  float beta1, beta2, rate, epsilon;
-};
-
-/// The factors of step number `steps`, the first being 1.
-AdamRates adam_rates(const AdamOptions& options, std::int64_t steps);
-
-/// One step of Adam on n parameters from `gradient` times `scale`.
-void adam_update(std::int64_t n, const float* gradient, float scale, AdamRates a, float* first,
-                 float* second, float* parameter);
-
 /// x = max(x, 0)
 void relu(std::int64_t n, float* x);
 /// Zeroes the gradient where the activation was cut off.

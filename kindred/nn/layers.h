@@ -1,9 +1,10 @@
-// Linear layers forwards and backwards over row-major buffers; widths are multiples of kLane.
+// What networks on one CPU core are built from, forwards and backwards over row-major buffers.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <numbers>
 #include <vector>
 
 #include "kindred/nn/elementwise.h"
@@ -16,42 +17,63 @@ inline void grow(std::vector<float>& buffer, std::int64_t n) {
   if (static_cast<std::int64_t>(buffer.size()) < n) buffer.resize(static_cast<std::size_t>(n));
 }
 
-/// out [rows, outputs] = x [rows, inputs] · weight + bias
-inline void affine(std::int64_t rows, std::int64_t inputs, std::int64_t outputs, const float* x,
-                   const float* weight, const float* bias, std::vector<float>& out) {
-  grow(out, rows * outputs);
-  fill_rows(rows, outputs, bias, out.data());
-  gemm(rows, outputs, inputs, {x, inputs, 1}, weight, out.data(), true);
-}
+/// x [rows, inputs] · weight + bias → [rows, outputs]. A layer says where its numbers are: weight
+/// [inputs, outputs] and bias [outputs] lie at these offsets of a network's parameters and of their
+/// gradient, the transposed weight lies at the weight's offset of a vector of its own.
+struct Linear {
+  static constexpr std::int64_t kNoBias = -1;
 
-/// gradient [inputs, outputs] += xᵀ · delta
-inline void weight_gradient(std::int64_t rows, std::int64_t inputs, std::int64_t outputs,
-                            const float* x, const float* delta, float* gradient) {
-  gemm(inputs, outputs, rows, {x, 1, inputs}, delta, gradient, true);
-}
+  std::int64_t inputs = 0, outputs = 0;  ///< As in memory: outputs are a multiple of kLane.
+  std::int64_t weight = 0, bias = kNoBias;
 
-/// below [rows, inputs] = delta [rows, outputs] · weightᵀ
-inline void pass_back(std::int64_t rows, std::int64_t outputs, std::int64_t inputs,
-                      const float* delta, const float* transposed, std::vector<float>& below) {
-  grow(below, rows * inputs);
-  gemm(rows, inputs, outputs, {delta, outputs, 1}, transposed, below.data(), false);
-}
+  void forward(std::int64_t rows, const float* x, const float* parameters,
+               std::vector<float>& out) const;
+  /// The parameters' gradient, added or set, given the gradient `delta` of what forward() made of
+  /// x.
+  void parameter_gradient(std::int64_t rows, const float* x, const float* delta, float* gradient,
+                          bool add = true) const;
+  /// The gradient of x [rows, inputs], set or added.
+  void pass_back(std::int64_t rows, const float* delta, const float* transposed,
+                 std::vector<float>& below, bool add = false) const;
+  void transpose_weight(const float* parameters, float* transposed) const;
+
+  /// The first two for x most of which is 0.
+  void forward_sparse(std::int64_t rows, const float* x, const float* parameters,
+                      std::vector<float>& out) const;
+  void parameter_gradient_sparse(std::int64_t rows, const float* x, const float* delta,
+                                 float* gradient, bool add = true) const;
+};
+
+enum class Activation { kRelu, kTanh };
+
+void activate(Activation activation, std::int64_t n, float* x);
+/// Turns the gradient of what activate() gave into that of what it was given.
+void activation_gradient(Activation activation, std::int64_t n, const float* activated,
+                         float* gradient);
+
+inline const double kHalfLogTwoPi = 0.5 * std::log(2.0 * std::numbers::pi);
+
+/// The standard deviation that a network's raw output stands for.
+inline float deviation_of(float raw) { return softplus(raw) + 1e-5F; }
+
+/// One number of an action under the Gaussian a network's two heads describe.
+struct GaussianTerm {
+  GaussianTerm(float mean, float raw, float action)
+      : deviation(deviation_of(raw)), z((action - mean) / deviation) {}
+
+  /// -log density, less kHalfLogTwoPi.
+  float surprise() const { return 0.5F * z * z + std::log(deviation); }
+  /// Gradients of `factor` times the log density.
+  float by_mean(float factor) const { return factor * z / deviation; }
+  float by_deviation(float factor) const { return factor * (z * z - 1.0F) / deviation; }
+
+  float deviation, z;
+};
 
 /// Sums the steps' gradients into the distinct rows they came from; the steps' own when each step
 /// has its own row, in the same order.
-inline const float* gather_gradients(std::int64_t rows, std::int64_t width,
-                                     const std::vector<std::int32_t>& row_of_step,
-                                     const std::vector<float>& per_step,
-                                     std::vector<float>& per_row) {
-  const auto steps = static_cast<std::int64_t>(row_of_step.size());
-  const bool increasing = std::adjacent_find(row_of_step.begin(), row_of_step.end(),
-                                             std::greater_equal<>{}) == row_of_step.end();
-  if (rows == steps && increasing) return per_step.data();
-  per_row.assign(static_cast<std::size_t>(rows * width), 0.0F);
-  for (std::int64_t s = 0; s < steps; ++s)
-    add(width, per_step.data() + s * width,
-        per_row.data() + row_of_step[static_cast<std::size_t>(s)] * width);
-  return per_row.data();
-}
+const float* gather_gradients(std::int64_t rows, std::int64_t width,
+                              const std::vector<std::int32_t>& row_of_step,
+                              const std::vector<float>& per_step, std::vector<float>& per_row);
 
 }  // namespace kindred

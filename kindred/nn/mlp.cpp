@@ -4,19 +4,11 @@
 #include <cmath>
 
 #include "kindred/core/error.h"
-#include "kindred/nn/layers.h"
 
 namespace kindred {
 namespace {
 
 constexpr std::int64_t kUsuallySet = 32;  // of sparse inputs: what one row of weights is scaled for
-
-/// Calls visit(column, value) for every x that is not 0, in order.
-template <class Visit>
-void for_each_set(std::int64_t inputs, const float* x, Visit visit) {
-  for (std::int64_t i = 0; i < inputs; ++i)
-    if (x[i] != 0.0F) visit(i, x[i]);
-}
 
 void check_count(std::span<const float> values, std::int64_t expected) {
   if (static_cast<std::int64_t>(values.size()) != expected)
@@ -32,39 +24,39 @@ std::int64_t MlpShape::parameters() const {
     count += (below + 1) * units;
     below = units;
   }
-  return count + (below + 1) * outputs;
+  return count + heads * (below + 1) * outputs;
 }
 
 Mlp::Mlp(MlpShape shape) : shape_(std::move(shape)) {
-  if (shape_.inputs < 1 || shape_.outputs < 1 || shape_.hidden.empty())
-    throw InvalidArgument("a network needs inputs, outputs and a hidden layer");
-  std::int64_t inputs = shape_.inputs, offset = 0, transposed = 0;
-  auto widths = shape_.hidden;
-  widths.push_back(shape_.outputs);
-  for (const auto& outputs : widths) {
-    const auto width = padded(outputs);
-    if (&outputs != &widths.back() && (outputs < 1 || outputs != width))
-      throw InvalidArgument("a hidden layer has {} units; multiples of {} are possible", outputs,
-                            kLane);
-    layers_.push_back({inputs, outputs, width, offset, offset + inputs * width, transposed});
-    offset += (inputs + 1) * width;
-    if (layers_.size() > 1) transposed += inputs * width;
-    inputs = width;
+  if (shape_.inputs < 1 || shape_.outputs < 1 || shape_.heads < 1)
+    throw InvalidArgument("a network needs inputs and outputs");
+  std::int64_t inputs = shape_.inputs, width = inputs, offset = 0;
+  const auto place = [&](std::int64_t outputs) {
+    const auto bias = offset + width * padded(outputs);
+    layers_.push_back({{width, padded(outputs), offset, bias}, inputs, outputs});
+    offset = bias + padded(outputs);
+  };
+  for (const auto units : shape_.hidden) {
+    if (units < 1) throw InvalidArgument("a hidden layer has {} units; it needs some", units);
+    place(units);
+    inputs = units;
+    width = padded(units);
   }
+  for (std::int64_t head = 0; head < shape_.heads; ++head) place(shape_.outputs);
   parameters_.resize(static_cast<std::size_t>(offset));
-  transposed_.resize(static_cast<std::size_t>(transposed));
+  transposed_.resize(static_cast<std::size_t>(offset));
 }
 
 void Mlp::initialise(Random random, double output_gain) {
   std::ranges::fill(parameters_, 0.0F);
-  for (const auto& layer : layers_) {
-    const bool first = &layer == &layers_.front();
-    const auto fan_in = first && shape_.sparse ? kUsuallySet : layer.inputs;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const auto& [linear, inputs, outputs] = layers_[l];
+    const auto fan_in = reads_inputs(l) && shape_.sparse ? kUsuallySet : inputs;
     const double scale =
-        (&layer == &layers_.back() ? output_gain : 1.0) / std::sqrt(static_cast<double>(fan_in));
-    for (std::int64_t i = 0; i < layer.inputs; ++i)
-      for (std::int64_t j = 0; j < layer.outputs; ++j)
-        parameters_[static_cast<std::size_t>(layer.weight + i * layer.width + j)] =
+        (l >= shape_.hidden.size() ? output_gain : 1.0) / std::sqrt(static_cast<double>(fan_in));
+    for (std::int64_t i = 0; i < inputs; ++i)
+      for (std::int64_t j = 0; j < outputs; ++j)
+        parameters_[static_cast<std::size_t>(linear.weight + i * linear.outputs + j)] =
             static_cast<float>(scale * random.normal());
   }
   parameters_changed();
@@ -77,74 +69,86 @@ void Mlp::set_parameters(std::span<const float> values) {
 }
 
 void Mlp::parameters_changed() {
-  for (std::size_t l = 1; l < layers_.size(); ++l)
-    transpose(layers_[l].inputs, layers_[l].width, parameters_.data() + layers_[l].weight,
-              transposed_.data() + layers_[l].transposed);
+  for (std::size_t l = 0; l < layers_.size(); ++l)
+    if (!reads_inputs(l))
+      layers_[l].linear.transpose_weight(parameters_.data(), transposed_.data());
 }
 
 std::vector<float> Mlp::packed() const {
   std::vector<float> values;
-  for (const auto& layer : layers_)
-    for (std::int64_t row = 0; row <= layer.inputs; ++row) {  // the last row is the bias
-      const float* from = parameters_.data() + layer.weight + row * layer.width;
-      values.insert(values.end(), from, from + layer.outputs);
-    }
+  const auto put = [&](std::int64_t offset, std::int64_t count) {
+    values.insert(values.end(), parameters_.begin() + offset, parameters_.begin() + offset + count);
+  };
+  for (const auto& [linear, inputs, outputs] : layers_) {
+    for (std::int64_t row = 0; row < inputs; ++row)
+      put(linear.weight + row * linear.outputs, outputs);
+    put(linear.bias, outputs);
+  }
   return values;
 }
 
 void Mlp::unpack(std::span<const float> values) {
   check_count(values, shape_.parameters());
-  const float* from = values.data();
-  for (const auto& layer : layers_)
-    for (std::int64_t row = 0; row <= layer.inputs; ++row, from += layer.outputs)
-      std::copy_n(from, layer.outputs, parameters_.data() + layer.weight + row * layer.width);
+  const auto take = [&](std::int64_t offset, std::int64_t count) {
+    std::ranges::copy(values.first(static_cast<std::size_t>(count)), parameters_.begin() + offset);
+    values = values.subspan(static_cast<std::size_t>(count));
+  };
+  for (const auto& [linear, inputs, outputs] : layers_) {
+    for (std::int64_t row = 0; row < inputs; ++row)
+      take(linear.weight + row * linear.outputs, outputs);
+    take(linear.bias, outputs);
+  }
   parameters_changed();
 }
 
+void Mlp::forward(std::size_t layer, std::int64_t rows, const float* x,
+                  std::vector<float>& out) const {
+  const auto& linear = layers_[layer].linear;
+  if (reads_inputs(layer) && shape_.sparse)
+    linear.forward_sparse(rows, x, parameters_.data(), out);
+  else
+    linear.forward(rows, x, parameters_.data(), out);
+}
+
+void Mlp::parameter_gradient(std::size_t layer, std::int64_t rows, const float* x,
+                             const float* delta, std::span<float> gradient, bool add) const {
+  const auto& linear = layers_[layer].linear;
+  if (reads_inputs(layer) && shape_.sparse)
+    linear.parameter_gradient_sparse(rows, x, delta, gradient.data(), add);
+  else
+    linear.parameter_gradient(rows, x, delta, gradient.data(), add);
+}
+
 std::span<const float> Mlp::forward(std::int64_t rows, const float* x, Pass& pass) const {
-  pass.activations.resize(layers_.size());
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const auto& layer = layers_[l];
-    auto& out = pass.activations[l];
-    const float* weight = parameters_.data() + layer.weight;
-    const float* bias = parameters_.data() + layer.bias;
-    if (l == 0 && shape_.sparse) {
-      grow(out, rows * layer.width);
-      fill_rows(rows, layer.width, bias, out.data());
-      for (std::int64_t r = 0; r < rows; ++r)
-        for_each_set(layer.inputs, x + r * layer.inputs, [&](std::int64_t i, float value) {
-          add_scaled(layer.width, value, weight + i * layer.width, out.data() + r * layer.width);
-        });
-    } else {
-      affine(rows, layer.inputs, layer.width, x, weight, bias, out);
-    }
-    if (l + 1 < layers_.size()) tanh_rows(rows * layer.width, out.data());
+  pass.hidden.resize(shape_.hidden.size());
+  pass.heads.resize(static_cast<std::size_t>(shape_.heads));
+  std::size_t layer = 0;
+  for (auto& out : pass.hidden) {
+    forward(layer, rows, x, out);
+    activate(shape_.activation, rows * layers_[layer++].linear.outputs, out.data());
     x = out.data();
   }
-  return {pass.activations.back().data(), static_cast<std::size_t>(rows * output_stride())};
+  for (auto& out : pass.heads) forward(layer++, rows, x, out);
+  return {pass.heads.front().data(), static_cast<std::size_t>(rows * output_stride())};
 }
 
 void Mlp::backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
-                   std::span<float> gradient) const {
-  pass.delta.assign(delta.begin(), delta.end());
-  for (auto l = layers_.size(); l-- > 0;) {
-    const auto& layer = layers_[l];
-    const float* inputs = l > 0 ? pass.activations[l - 1].data() : x;
-    float* weight = gradient.data() + layer.weight;
-    if (l == 0 && shape_.sparse) {
-      for (std::int64_t r = 0; r < rows; ++r)
-        for_each_set(layer.inputs, inputs + r * layer.inputs, [&](std::int64_t i, float value) {
-          add_scaled(layer.width, value, pass.delta.data() + r * layer.width,
-                     weight + i * layer.width);
-        });
-    } else {
-      weight_gradient(rows, layer.inputs, layer.width, inputs, pass.delta.data(), weight);
-    }
-    sum_rows(rows, layer.width, pass.delta.data(), gradient.data() + layer.bias, true);
+                   std::span<float> gradient, bool add) const {
+  const auto below = [&](std::size_t l) { return l > 0 ? pass.hidden[l - 1].data() : x; };
+  const auto depth = shape_.hidden.size();
+  const float* head_delta = delta.data();
+  for (auto l = depth; l < layers_.size(); ++l, head_delta += rows * output_stride()) {
+    parameter_gradient(l, rows, below(depth), head_delta, gradient, add);
+    if (depth > 0)
+      layers_[l].linear.pass_back(rows, head_delta, transposed_.data(), pass.delta, l > depth);
+  }
+  for (auto l = depth; l-- > 0;) {
+    const auto& linear = layers_[l].linear;
+    activation_gradient(shape_.activation, rows * linear.outputs, pass.hidden[l].data(),
+                        pass.delta.data());
+    parameter_gradient(l, rows, below(l), pass.delta.data(), gradient, add);
     if (l == 0) return;
-    pass_back(rows, layer.width, layer.inputs, pass.delta.data(),
-              transposed_.data() + layer.transposed, pass.below);
-    tanh_gradient(rows * layer.inputs, inputs, pass.below.data());
+    linear.pass_back(rows, pass.delta.data(), transposed_.data(), pass.below);
     std::swap(pass.delta, pass.below);
   }
 }

@@ -1,6 +1,6 @@
-// A small tanh network on one CPU core: rows in, rows out, gradients back. The network itself is
-// only its parameters; what a pass computes lies in a Pass, so that several threads can use one
-// network at once, each with a Pass of its own.
+// A small network on one CPU core: rows in, rows out, gradients back. The network itself is only
+// its parameters; what a pass computes lies in a Pass, so that several threads can use one network
+// at once, each with a Pass of its own.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,17 @@
 #include <vector>
 
 #include "kindred/core/random.h"
+#include "kindred/nn/layers.h"
 
 namespace kindred {
 
 struct MlpShape {
   std::int64_t inputs = 0;
-  std::vector<std::int64_t> hidden = {64, 64};  ///< At least one; each a multiple of 16.
-  std::int64_t outputs = 0;
-  bool sparse = false;  ///< Most inputs are 0, and are skipped.
+  std::vector<std::int64_t> hidden = {64, 64};  ///< Units of each hidden layer; there may be none.
+  std::int64_t outputs = 0;                     ///< Of each head.
+  std::int64_t heads = 1;                       ///< Output layers beside each other.
+  Activation activation = Activation::kTanh;    ///< Of the hidden layers.
+  bool sparse = false;                          ///< Most inputs are 0, and are skipped.
 
   /// How many parameters there are, without padding.
   std::int64_t parameters() const;
@@ -28,45 +31,58 @@ class Mlp {
   explicit Mlp(MlpShape shape);
 
   const MlpShape& shape() const { return shape_; }
-  /// Numbers per row of outputs and their gradients: the outputs, then zeros.
-  std::int64_t output_stride() const { return layers_.back().width; }
+  /// Numbers per row of a head's outputs and their gradients: the outputs, then zeros.
+  std::int64_t output_stride() const { return padded(shape_.outputs); }
 
-  /// Weights normal with deviation 1/sqrt(inputs), times `output_gain` in the last layer.
+  /// Weights normal with deviation 1/sqrt(inputs), times `output_gain` in the heads.
   void initialise(Random random, double output_gain);
 
-  /// Weight [inputs, width] and bias [width] of each layer, one after the other; widths padded.
+  /// Weight [inputs, width] and bias [width] of each layer, one after the other; widths padded with
+  /// zeros to whole lanes.
   std::span<const float> parameters() const { return parameters_; }
   /// Throws InvalidArgument unless there are as many as parameters() has.
   void set_parameters(std::span<const float> values);
+  /// Calls change(parameters), which may write to them.
+  template <class Change>
+  void change_parameters(const Change& change) {
+    change(std::span<float>(parameters_));
+    parameters_changed();
+  }
   /// The same without the padding: how networks are kept in files.
   std::vector<float> packed() const;
   /// Throws InvalidArgument unless there are shape().parameters() of them.
   void unpack(std::span<const float> values);
 
   struct Pass {
-    std::vector<std::vector<float>> activations;  // per layer [rows, width]
-    std::vector<float> delta, below;              // [rows, width]
+    std::vector<std::vector<float>> hidden;  // per layer [rows, width]
+    std::vector<std::vector<float>> heads;   // per head [rows, output_stride]
+    std::vector<float> delta, below;         // [rows, width]
   };
 
-  /// x: [rows, inputs] → [rows, output_stride], which lives in `pass`.
+  /// x: [rows, inputs] → [rows, output_stride], the first head's, which lives in `pass`.
   std::span<const float> forward(std::int64_t rows, const float* x, Pass& pass) const;
 
   /// After forward on the same rows: adds the gradient of a loss whose gradient with respect to the
-  /// outputs is `delta` [rows, output_stride] (0 in the padding) to `gradient`, shaped as the
-  /// parameters.
+  /// outputs is `delta` [heads, rows, output_stride] (0 in the padding) to `gradient`, shaped as
+  /// the parameters; or sets `gradient` to it.
   void backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
-                std::span<float> gradient) const;
+                std::span<float> gradient, bool add = true) const;
 
  private:
   struct Layer {
-    std::int64_t inputs, outputs, width, weight, bias, transposed;
+    Linear linear;
+    std::int64_t inputs, outputs;  // without the padding
   };
+  bool reads_inputs(std::size_t layer) const { return layer == 0 || shape_.hidden.empty(); }
+  void forward(std::size_t layer, std::int64_t rows, const float* x, std::vector<float>& out) const;
+  void parameter_gradient(std::size_t layer, std::int64_t rows, const float* x, const float* delta,
+                          std::span<float> gradient, bool add) const;
   void parameters_changed();
 
   MlpShape shape_;
-  std::vector<Layer> layers_;
+  std::vector<Layer> layers_;  // hidden, then heads
   std::vector<float> parameters_;
-  std::vector<float> transposed_;  // weights of all layers but the first, for the way back
+  std::vector<float> transposed_;  // weights of layers that do not read the inputs
 };
 
 }  // namespace kindred

@@ -90,7 +90,8 @@ class PolicyCloner {
   void train_round(const AdamOptions& adam) {
     for (std::int64_t b = 0; b < options_.round_batches; ++b) {
       for (auto& step : batch_) step = steps_.training[random_.below(steps_.training.size())];
-      trainer_.train(policy_, batch_, adam);
+      trainer_.gradient(policy_, batch_);
+      policy_.update(adam);
     }
     ++summary_.rounds;
   }

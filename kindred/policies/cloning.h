@@ -14,8 +14,8 @@
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/core/progress.h"
+#include "kindred/nn/adam.h"
 #include "kindred/nn/policy_stack.h"
-#include "kindred/nn/stacked_adam.h"
 
 namespace kindred {
 

@@ -24,20 +24,19 @@ void StepTrainer::look(std::span<const std::int64_t> steps) {
   inputs_.gather(data_.observations, steps, seen_);
 }
 
-double StepTrainer::train(CpuPolicy& policy, std::span<const std::int64_t> steps,
-                          const AdamOptions& adam) {
+double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> steps) {
   look(steps);
   const float share = 1.0F / static_cast<float>(steps.size());
   if (!data_.actions.is_discrete()) {
     gather_actions(data_.actions, steps, actions_);
     weights_.assign(steps.size(), share);
-    return policy.train_on_actions(seen_, actions_, weights_, adam);
+    return policy.gradient_on_actions(seen_, actions_, weights_);
   }
   const auto width = static_cast<std::size_t>(data_.actions.count());
   actions_.assign(steps.size() * width, 0.0F);
   for (std::size_t i = 0; i < steps.size(); ++i)
     actions_[i * width + static_cast<std::size_t>(data_.actions.ints()[steps[i]])] = share;
-  return policy.train_on_weights(seen_, actions_, adam);
+  return policy.gradient_on_weights(seen_, actions_);
 }
 
 double StepTrainer::loss(CpuPolicy& policy, std::span<const std::int64_t> steps) {

@@ -1,4 +1,5 @@
-// Trains one policy at a time on minibatches of a dataset's steps, over buffers that are reused.
+// What training a policy takes from a dataset: gradients and losses on minibatches of its steps,
+// one policy at a time, over buffers that are reused.
 // Asked to stop, both functions throw Interrupted.
 #pragma once
 
@@ -18,8 +19,9 @@ class StepTrainer {
   StepTrainer(const Trajectories& data, const NetworkInputs& inputs, const Workers& workers)
       : data_(data), inputs_(inputs), workers_(workers) {}
 
-  /// One step of Adam on the mean of -log π(action) over `steps`; returns that mean before it.
-  double train(CpuPolicy& policy, std::span<const std::int64_t> steps, const AdamOptions& adam);
+  /// Has the policy take the gradient of the mean of -log π(action) over `steps`; returns that
+  /// mean.
+  double gradient(CpuPolicy& policy, std::span<const std::int64_t> steps);
   /// The mean of -log π(action) over `steps`.
   double loss(CpuPolicy& policy, std::span<const std::int64_t> steps);
 

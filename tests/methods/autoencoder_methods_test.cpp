@@ -109,12 +109,13 @@ TEST(Caae, WithoutTheRegulariserTheObjectiveLosesItsSpread) {
 
 TEST(Caae, MergesDownByCentroid) {
   const auto data = linear_control({});
-  auto options = quick<caae::Options>(4);
+  auto options = quick<caae::Options>(8);
   options.merge_to = 2;
   const auto result = caae::fit(data, options, {});
   EXPECT_EQ(result.k(), 2);
   EXPECT_GT(nmi(result, data), 0.9);
   const auto& restart = result.restarts.front();
+  ASSERT_FALSE(restart.merges.empty());
   EXPECT_EQ(restart.objective, restart.merges.back().objective);
   EXPECT_LT(restart.objective, restart.objective_before_merge);
   EXPECT_EQ(best_columns(result.centres->score(data, {})), result.labels);

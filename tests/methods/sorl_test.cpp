@@ -159,9 +159,10 @@ Matrix trained_by_hand(const Trajectories& data, const Options& options, int rou
             spread[at * actions + static_cast<std::size_t>(data.actions.ints()[t])] = weights[at];
         }
       if (shape.discrete)
-        policies[z]->train_on_weights(seen, spread, {});
+        policies[z]->gradient_on_weights(seen, spread);
       else
-        policies[z]->train_on_actions(seen, data.actions.floats().span(), weights, {});
+        policies[z]->gradient_on_actions(seen, data.actions.floats().span(), weights);
+      policies[z]->update({});
     }
   }
   return likelihoods;

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "kindred/core/error.h"
-#include "kindred/nn/stacked_adam.h"
+#include "kindred/nn/tensor_adam.h"
 
 namespace kindred {
 namespace {
@@ -60,14 +60,16 @@ TEST_P(CpuPolicyParity, Discrete) {
   expect_close(view(probabilities, {kBatch, 5}).log(), view(log_probs, {kBatch, 5}), 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};
-  StackedAdam adam(reference.parameters(), options);
+  TensorAdam adam(reference.parameters(), reference.size());
   for (int step = 0; step < 25; ++step) {
     const auto loss =
         -(view(weights, {1, kBatch, 5}) * reference.all_log_probs(view(inputs, {kBatch, 11})))
              .sum();
-    const double own = policy.train_on_weights(inputs, weights, options);
+    const double own = policy.gradient_on_weights(inputs, weights);
+    policy.update(options);
     EXPECT_NEAR(own, loss.item<double>(), 1e-3 * std::abs(own)) << "step " << step;
-    adam.step(loss);
+    adam.differentiate(loss);
+    adam.update(options);
   }
   policy.store(stack, 1);
   for (std::size_t i = 0; i < stack.parameters().size(); ++i)
@@ -102,12 +104,14 @@ TEST_P(CpuPolicyParity, Continuous) {
   expect_close(-normalised.sum(1), log_probs()[0], 1e-5);
 
   const AdamOptions options{.learning_rate = 0.01};
-  StackedAdam adam(reference.parameters(), options);
+  TensorAdam adam(reference.parameters(), reference.size());
   for (int step = 0; step < 25; ++step) {
     const auto loss = -log_probs().mean();
-    const double own = policy.train_on_actions(inputs, actions, weights, options);
+    const double own = policy.gradient_on_actions(inputs, actions, weights);
+    policy.update(options);
     EXPECT_NEAR(own, loss.item<double>(), 1e-3 * std::abs(own)) << "step " << step;
-    adam.step(loss);
+    adam.differentiate(loss);
+    adam.update(options);
   }
   policy.store(stack, 0);
   for (std::size_t i = 0; i < stack.parameters().size(); ++i)
@@ -143,14 +147,47 @@ TEST(CpuPolicy, TrainingContinuesElsewhereToTheSameBits) {
   const std::vector<float> weights(10 * 2, 0.05F);
   CpuPolicy first(architecture), second(architecture);
   first.load(stack, 0);
-  for (int step = 0; step < 5; ++step) first.train_on_weights(inputs, weights, {});
+  const auto train = [&](CpuPolicy& policy) {
+    const double loss = policy.gradient_on_weights(inputs, weights);
+    policy.update({});
+    return loss;
+  };
+  for (int step = 0; step < 5; ++step) train(first);
   second.resume(first.training());
-  for (int step = 0; step < 5; ++step)
-    EXPECT_EQ(first.train_on_weights(inputs, weights, {}),
-              second.train_on_weights(inputs, weights, {}));
+  for (int step = 0; step < 5; ++step) EXPECT_EQ(train(first), train(second));
   EXPECT_EQ(first.training().parameters, second.training().parameters);
   EXPECT_THROW(CpuPolicy({.inputs = 4, .actions = 2, .hidden = {8}}).resume(first.training()),
                InvalidArgument);
+}
+
+/// What two processes do that share a batch and add their gradients before the step.
+TEST(CpuPolicy, GradientsOfPartsAddUpToThatOfTheWhole) {
+  const PolicyArchitecture architecture{
+      .inputs = 3, .discrete = false, .actions = 2, .hidden = {8}};
+  const auto stack = random_stack(architecture);
+  const auto inputs = random_values(10 * 3, 4);
+  const auto actions = random_values(10 * 2, 5);
+  const std::vector<float> weights(10, 0.1F);
+  CpuPolicy whole(architecture), part(architecture), other(architecture);
+  for (auto* policy : {&whole, &part, &other}) policy->load(stack, 0);
+  const double loss = whole.gradient_on_actions(inputs, actions, weights);
+  const auto take = [&](CpuPolicy& policy, std::size_t begin, std::size_t count) {
+    return policy.gradient_on_actions(std::span(inputs).subspan(begin * 3, count * 3),
+                                      std::span(actions).subspan(begin * 2, count * 2),
+                                      std::span(weights).first(count));
+  };
+  EXPECT_NEAR(take(part, 0, 4) + take(other, 4, 6), loss, 1e-6);
+  for (std::size_t i = 0; i < part.gradient().size(); ++i)
+    part.gradient()[i] += other.gradient()[i];
+  for (std::size_t i = 0; i < part.gradient().size(); ++i)
+    EXPECT_NEAR(part.gradient()[i], whole.gradient()[i], 1e-6F);
+
+  const auto before = whole.training().parameters;
+  EXPECT_EQ(part.training().parameters, before);  // a gradient alone moves nothing
+  part.gradient_on_actions(inputs, actions, weights);
+  for (auto* policy : {&whole, &part}) policy->update({});
+  EXPECT_NE(whole.training().parameters, before);
+  EXPECT_EQ(part.training().parameters, whole.training().parameters);
 }
 
 }  // namespace

@@ -96,24 +96,5 @@ TEST(Elementwise, LoopsMatchTheirDefinitions) {
   }
 }
 
-/// As published: m̂ / (√v̂ + ε), with m̂ and v̂ freed of their bias towards 0.
-TEST(Elementwise, AdamsRatesHoldTheBiasCorrections) {
-  const AdamOptions options{.learning_rate = 0.01, .epsilon = 1e-5};
-  double m = 0.0, v = 0.0, expected = 1.0;
-  float first = 0.0F, second = 0.0F, parameter = 1.0F;
-  for (std::int64_t step = 1; step <= 50; ++step) {
-    const double gradient = std::sin(static_cast<double>(step));
-    m = options.beta1 * m + (1.0 - options.beta1) * gradient;
-    v = options.beta2 * v + (1.0 - options.beta2) * gradient * gradient;
-    const auto power = static_cast<double>(step);
-    const double unbiased_m = m / (1.0 - std::pow(options.beta1, power));
-    const double unbiased_v = v / (1.0 - std::pow(options.beta2, power));
-    expected -= options.learning_rate * unbiased_m / (std::sqrt(unbiased_v) + options.epsilon);
-    const auto given = static_cast<float>(2.0 * gradient);
-    adam_update(1, &given, 0.5F, adam_rates(options, step), &first, &second, &parameter);
-    ASSERT_NEAR(static_cast<double>(parameter), expected, 2e-6) << "step " << step;
-  }
-}
-
 }  // namespace
 }  // namespace kindred

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kindred/nn/stacked_adam.h"
+#include "kindred/nn/tensor_adam.h"
 
 namespace kindred {
 namespace {
@@ -121,8 +121,11 @@ TEST(PolicyStack, TrainingTogetherEqualsTrainingAlone) {
   const auto actions =
       at::tensor({0, 1, 2, 1, 1, 1, 0, 2, 2, 0, 1, 0}, at::kLong).view({kPolicies, kBatch});
   const auto train = [&](PolicyStack stack, const at::Tensor& x, const at::Tensor& a) {
-    StackedAdam adam(stack.parameters(), {.learning_rate = 0.01});
-    for (int i = 0; i < 20; ++i) adam.step(-stack.log_probs(x, a).mean(1).sum());
+    TensorAdam adam(stack.parameters(), stack.size());
+    for (int i = 0; i < 20; ++i) {
+      adam.differentiate(-stack.log_probs(x, a).mean(1).sum());
+      adam.update({.learning_rate = 0.01});
+    }
     return stack;
   };
   const auto together = train(random_stack(architecture, kPolicies), inputs, actions);
@@ -132,25 +135,6 @@ TEST(PolicyStack, TrainingTogetherEqualsTrainingAlone) {
                              inputs.slice(0, p, p + 1), actions.slice(0, p, p + 1));
     for (std::size_t i = 0; i < alone.parameters().size(); ++i)
       EXPECT_TRUE(at::allclose(alone.parameters()[i][0], together.parameters()[i][p], 1e-4, 1e-6));
-  }
-}
-
-TEST(StackedAdam, StepMatchesTheFormula) {
-  // f(x) = 0.5 * 30 x²: the gradient 30 is clipped to 0.5 for the first policy only.
-  auto x = at::tensor({1.0F, 0.01F}).view({2, 1, 1});
-  StackedAdam adam({x}, {.learning_rate = 0.1, .max_gradient_norm = 0.5});
-  double m[2] = {0, 0}, v[2] = {0, 0}, expected[2] = {1.0, 0.01};
-  for (int t = 1; t <= 5; ++t) {
-    adam.step((15.0 * x * x).sum());
-    for (int i = 0; i < 2; ++i) {
-      double g = 30.0 * expected[i];
-      g *= std::min(1.0, 0.5 / (std::abs(g) + 1e-6));
-      m[i] = 0.9 * m[i] + 0.1 * g;
-      v[i] = 0.999 * v[i] + 0.001 * g * g;
-      expected[i] -= 0.1 * (m[i] / (1 - std::pow(0.9, t))) /
-                     (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-8);
-      EXPECT_NEAR(x[i][0][0].item<double>(), expected[i], 1e-5);
-    }
   }
 }
 

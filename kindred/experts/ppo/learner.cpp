@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kChunk = 128;       // rows whose gradient one thread computes at a time
 constexpr double kActorOutputGain = 0.01;  // at first every action is about as likely
-constexpr AdamOptions kAdam{.learning_rate = 0.0, .epsilon = 1e-5};
+constexpr double kEpsilon = 1e-5;          // Adam's
 
 Networks make_networks(const EnvironmentSpec& spec, const PpoOptions& options) {
   const auto view = InputView::of(spec);
@@ -36,24 +36,10 @@ Networks make_networks(const EnvironmentSpec& spec, const PpoOptions& options) {
 
 }  // namespace
 
-std::vector<float> AdamMemory::step(std::span<const float> parameters,
-                                    std::span<const float> gradient, double rate, double max_norm) {
-  ++steps;
-  const auto n = static_cast<std::int64_t>(parameters.size());
-  const float norm = std::sqrt(squared_norm(n, gradient.data()));
-  const float scale = std::min(1.0F, static_cast<float>(max_norm) / (norm + 1e-6F));
-  AdamOptions options = kAdam;
-  options.learning_rate = rate;
-  std::vector<float> result(parameters.begin(), parameters.end());
-  adam_update(n, gradient.data(), scale, adam_rates(options, steps), first.data(), second.data(),
-              result.data());
-  return result;
-}
-
 /// What one chunk of rows adds, and room to compute it in.
 struct Learner::Gradient {
-  std::vector<float> actor;  // the deviations' gradient lies behind the network's
-  std::vector<float> critic;
+  std::vector<float> values;       // the actor's, its deviations', the critic's
+  std::span<float> actor, critic;  // parts of it; the deviations' are the end of the actor's
   UpdateStatistics sums;
   std::vector<float> inputs, delta;
   std::vector<float> d_log_probability, d_entropy;  // by the network's outputs
@@ -61,14 +47,14 @@ struct Learner::Gradient {
   Mlp::Pass pass;
 
   void clear(std::size_t actor_size, std::size_t critic_size) {
-    actor.assign(actor_size, 0.0F);
-    critic.assign(critic_size, 0.0F);
+    values.assign(actor_size + critic_size, 0.0F);
+    actor = std::span(values).first(actor_size);
+    critic = std::span(values).subspan(actor_size);
     sums = {};
   }
 
   void add(const Gradient& other) {
-    kindred::add(static_cast<std::int64_t>(actor.size()), other.actor.data(), actor.data());
-    kindred::add(static_cast<std::int64_t>(critic.size()), other.critic.data(), critic.data());
+    kindred::add(static_cast<std::int64_t>(values.size()), other.values.data(), values.data());
     sums.entropy += other.sums.entropy;
     sums.divergence += other.sums.divergence;
     sums.clipped += other.sums.clipped;
@@ -79,8 +65,8 @@ struct Learner::Gradient {
 Learner::Learner(const EnvironmentSpec& spec, const PpoOptions& options)
     : options_(options),
       networks_(make_networks(spec, options)),
-      actor_memory_(networks_.actor.parameters().size() + networks_.log_deviation.size()),
-      critic_memory_(networks_.critic.parameters().size()) {
+      actor_adam_(networks_.actor.parameters().size() + networks_.log_deviation.size()),
+      critic_adam_(networks_.critic.parameters().size()) {
   for (std::int64_t first = 0; first < options.minibatch; first += kChunk)
     gradients_.push_back(std::make_unique<Gradient>());
 }
@@ -102,12 +88,12 @@ UpdateStatistics Learner::update(const Experience& experience, double learning_r
       const auto rows = std::span(order).subspan(begin, size);
       begin += size;
       const float weight = 1.0F / static_cast<float>(size);
-      const auto& gradient = differentiate(experience, rows, entropy, weight);
-      step(gradient, learning_rate);
-      total.entropy += gradient.sums.entropy * static_cast<double>(weight);
-      total.clipped += gradient.sums.clipped * static_cast<double>(weight);
-      total.value_error += gradient.sums.value_error * static_cast<double>(weight);
-      divergence += gradient.sums.divergence * static_cast<double>(weight);
+      const auto means = gradient_on(experience, rows, entropy, weight);
+      step(learning_rate);
+      total.entropy += means.entropy;
+      total.clipped += means.clipped;
+      total.value_error += means.value_error;
+      divergence += means.divergence;
     }
     total.minibatches += minibatches;
     total.divergence = divergence / static_cast<double>(minibatches);  // of the last epoch
@@ -120,22 +106,29 @@ UpdateStatistics Learner::update(const Experience& experience, double learning_r
   return total;
 }
 
-const Learner::Gradient& Learner::differentiate(const Experience& experience,
-                                                std::span<const std::int64_t> rows, double entropy,
-                                                float weight) {
+UpdateStatistics Learner::gradient_on(const Experience& experience,
+                                      std::span<const std::int64_t> rows, double entropy,
+                                      float weight) {
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto used = std::span(gradients_).first((rows.size() + kChunk - 1) / kChunk);
   options_.workers.chunks(count, kChunk, [&](std::int64_t begin, std::int64_t end) {
     auto& gradient = *used[static_cast<std::size_t>(begin / kChunk)];
-    gradient.clear(actor_memory_.first.size(), critic_memory_.first.size());
+    gradient.clear(actor_size(), critic_adam_.state().first.size());
     const auto chunk =
         rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
     add_gradient(experience, chunk, entropy, weight, gradient);
   });
   auto& sum = *used.front();
   for (const auto& gradient : used.subspan(1)) sum.add(*gradient);
-  return sum;
+  const auto share = static_cast<double>(weight);
+  return {.entropy = sum.sums.entropy * share,
+          .divergence = sum.sums.divergence * share,
+          .clipped = sum.sums.clipped * share,
+          .value_error = sum.sums.value_error * share,
+          .minibatches = 1};
 }
+
+std::span<float> Learner::gradient() { return gradients_.front()->values; }
 
 void Learner::add_gradient(const Experience& experience, std::span<const std::int64_t> rows,
                            double entropy, float weight, Gradient& out) const {
@@ -159,7 +152,7 @@ void Learner::actor_loss(const Experience& e, std::span<const std::int64_t> rows
   const bool discrete = networks_.log_deviation.empty();
   const auto clip = static_cast<float>(options_.clip);
   const float towards_entropy = -static_cast<float>(entropy) * weight;
-  const auto deviations = std::span(out.actor).last(networks_.log_deviation.size());
+  const auto deviations = out.actor.last(networks_.log_deviation.size());
   out.delta.assign(rows.size() * stride, 0.0F);
   for (auto* gradient : {&out.d_log_probability, &out.d_entropy, &out.d_log_deviation})
     gradient->assign(actions, 0.0F);
@@ -203,17 +196,21 @@ void Learner::critic_loss(const Experience& e, std::span<const std::int64_t> row
   critic.backward(count, out.inputs.data(), out.delta, out.pass, out.critic);
 }
 
-void Learner::step(const Gradient& gradient, double rate) {
+void Learner::step(double learning_rate) {
+  const AdamOptions adam{.learning_rate = learning_rate,
+                         .epsilon = kEpsilon,
+                         .max_gradient_norm = options_.max_gradient_norm};
   auto& [view, actor, critic, log_deviation] = networks_;
   std::vector<float> parameters(actor.parameters().begin(), actor.parameters().end());
   parameters.insert(parameters.end(), log_deviation.begin(), log_deviation.end());
-  parameters = actor_memory_.step(parameters, gradient.actor, rate, options_.max_gradient_norm);
+  actor_adam_.update(gradient().first(actor_size()), adam, parameters);
   const auto network_size = actor.parameters().size();
   actor.set_parameters(std::span(parameters).first(network_size));
   std::copy(parameters.begin() + static_cast<std::ptrdiff_t>(network_size), parameters.end(),
             log_deviation.begin());
-  critic.set_parameters(
-      critic_memory_.step(critic.parameters(), gradient.critic, rate, options_.max_gradient_norm));
+  parameters.assign(critic.parameters().begin(), critic.parameters().end());
+  critic_adam_.update(gradient().subspan(actor_size()), adam, parameters);
+  critic.set_parameters(parameters);
 }
 
 std::vector<float> Learner::save() const {
@@ -225,17 +222,18 @@ std::vector<float> Learner::save() const {
   put(networks_.view.scale);
   put(networks_.actor.parameters());
   put(networks_.log_deviation);
-  put(actor_memory_.first);
-  put(actor_memory_.second);
+  put(actor_adam_.state().first);
+  put(actor_adam_.state().second);
   put(networks_.critic.parameters());
-  put(critic_memory_.first);
-  put(critic_memory_.second);
-  put(std::vector{static_cast<float>(actor_memory_.steps)});
+  put(critic_adam_.state().first);
+  put(critic_adam_.state().second);
+  put(std::vector{static_cast<float>(actor_adam_.state().steps[0])});
   return all;
 }
 
 void Learner::restore(std::span<const float> saved) {
-  if (saved.size() != save().size())
+  const bool counts = !saved.empty() && saved.back() >= 0.0F && saved.back() < 1e9F;
+  if (saved.size() != save().size() || !counts)
     throw DataFormatError("the checkpoint holds a network of another shape");
   const auto take = [&](std::size_t count) {
     const auto part = saved.first(count);
@@ -249,12 +247,16 @@ void Learner::restore(std::span<const float> saved) {
   into(networks_.view.scale);
   networks_.actor.set_parameters(take(networks_.actor.parameters().size()));
   into(networks_.log_deviation);
-  into(actor_memory_.first);
-  into(actor_memory_.second);
+  auto actor_adam = actor_adam_.state();
+  into(actor_adam.first);
+  into(actor_adam.second);
   networks_.critic.set_parameters(take(networks_.critic.parameters().size()));
-  into(critic_memory_.first);
-  into(critic_memory_.second);
-  actor_memory_.steps = critic_memory_.steps = static_cast<std::int64_t>(take(1)[0]);
+  auto critic_adam = critic_adam_.state();
+  into(critic_adam.first);
+  into(critic_adam.second);
+  actor_adam.steps = critic_adam.steps = {static_cast<std::int64_t>(take(1)[0])};
+  actor_adam_.restore(std::move(actor_adam));
+  critic_adam_.restore(std::move(critic_adam));
 }
 
 }  // namespace kindred::ppo

@@ -8,19 +8,9 @@
 
 #include "kindred/core/random.h"
 #include "kindred/experts/ppo/experience.h"
+#include "kindred/nn/adam.h"
 
 namespace kindred::ppo {
-
-/// Adam's memory for one vector of parameters.
-struct AdamMemory {
-  explicit AdamMemory(std::size_t parameters) : first(parameters), second(parameters) {}
-  /// One step against `gradient`, shortened to at most `max_norm`; returns the new parameters.
-  std::vector<float> step(std::span<const float> parameters, std::span<const float> gradient,
-                          double rate, double max_norm);
-
-  std::int64_t steps = 0;
-  std::vector<float> first, second;
-};
 
 /// Means over an update.
 struct UpdateStatistics {
@@ -39,9 +29,19 @@ class Learner {
   const Networks& networks() const { return networks_; }
   InputView& view() { return networks_.view; }
 
-  /// Several passes over the experience in random order.
+  /// Several passes over the experience in random order, a step for each minibatch.
   UpdateStatistics update(const Experience& experience, double learning_rate, double entropy,
                           Random random);
+
+  /// Takes the gradient of the loss over `rows`, no more than a minibatch of them, each of which
+  /// counts `weight`; so do the statistics that are returned.
+  UpdateStatistics gradient_on(const Experience& experience, std::span<const std::int64_t> rows,
+                               double entropy, float weight);
+  /// The gradient that was taken last: the actor's, its deviations' and the critic's. It may be
+  /// changed until step(), as by adding what other processes found.
+  std::span<float> gradient();
+  /// One step against gradient().
+  void step(double learning_rate);
 
   /// Everything the next update depends on but the options, and back again. Throws DataFormatError
   /// on what networks of another shape saved.
@@ -50,21 +50,18 @@ class Learner {
 
  private:
   struct Gradient;
-  /// The gradient of a minibatch, every row of which has the given weight.
-  const Gradient& differentiate(const Experience& experience, std::span<const std::int64_t> rows,
-                                double entropy, float weight);
+  std::size_t actor_size() const { return actor_adam_.state().first.size(); }
   void add_gradient(const Experience& experience, std::span<const std::int64_t> rows,
                     double entropy, float weight, Gradient& out) const;
   void actor_loss(const Experience& experience, std::span<const std::int64_t> rows, double entropy,
                   float weight, Gradient& out) const;
   void critic_loss(const Experience& experience, std::span<const std::int64_t> rows, float weight,
                    Gradient& out) const;
-  void step(const Gradient& gradient, double learning_rate);
 
   PpoOptions options_;
   Networks networks_;
-  AdamMemory actor_memory_, critic_memory_;  // the deviations lie behind the actor's parameters
-  std::vector<std::unique_ptr<Gradient>> gradients_;  // one per chunk of a minibatch
+  Adam actor_adam_, critic_adam_;  // the deviations lie behind the actor's parameters
+  std::vector<std::unique_ptr<Gradient>> gradients_;  // one per chunk; their sum is in the first
 };
 
 }  // namespace kindred::ppo

@@ -90,15 +90,24 @@ class NetworkLearner final : public PolicyLearner {
     for (const double count : counts) total += count;
     std::vector<float> weights;
     for (const double count : counts) weights.push_back(static_cast<float>(count / total));
-    Plateau plateau(options_);
-    while (!plateau.reached(policy.train_on_weights(table_, weights, adam_)))
+    train(policy, [&] {
       run_.throw_if_stopped();
+      return policy.gradient_on_weights(table_, weights);
+    });
   }
 
   void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
     StepTrainer trainer(data_, inputs_, run_);
-    Plateau plateau(options_);
-    while (!plateau.reached(trainer.train(policy, sampler.next(), adam_))) {
+    train(policy, [&] { return trainer.gradient(policy, sampler.next()); });
+  }
+
+  /// Steps until the loss, which `gradient` returns, stops falling.
+  template <class Gradient>
+  void train(CpuPolicy& policy, const Gradient& gradient) const {
+    for (Plateau plateau(options_);;) {
+      const double loss = gradient();
+      policy.update(adam_);
+      if (plateau.reached(loss)) return;
     }
   }
 

@@ -10,7 +10,7 @@
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
-#include "kindred/nn/stacked_adam.h"
+#include "kindred/nn/tensor_adam.h"
 #include "kindred/policies/architecture.h"
 #include "kindred/policies/centres.h"
 #include "kindred/policies/step_counts.h"
@@ -55,8 +55,7 @@ class StackLearner final : public PolicyLearner {
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
     auto stack = policies_.select(slots);
-    StackedAdam optimiser(stack.parameters(), {.learning_rate = options_.learning_rate,
-                                               .max_gradient_norm = options_.max_gradient_norm});
+    TensorAdam optimiser(stack.parameters(), stack.size());
     if (codes_) {
       const auto weights = count_weights(slots, labels);
       train(optimiser, [&] { return -(weights * stack.all_log_probs(seen_)).sum({1, 2}); });
@@ -180,11 +179,14 @@ class StackLearner final : public PolicyLearner {
 
   /// Steps until the mean loss of the stack stops falling.
   template <class Losses>
-  void train(StackedAdam& optimiser, const Losses& losses) const {
+  void train(TensorAdam& optimiser, const Losses& losses) const {
+    const AdamOptions adam{.learning_rate = options_.learning_rate,
+                           .max_gradient_norm = options_.max_gradient_norm};
     for (Plateau plateau(options_);;) {
       workers_.throw_if_stopped();
       const auto loss = losses();
-      optimiser.step(loss.sum());
+      optimiser.differentiate(loss.sum());
+      optimiser.update(adam);
       if (plateau.reached(loss.detach().mean().template item<double>())) return;
     }
   }

@@ -117,15 +117,15 @@ void Mixture::train_slice(const Slice& slice, std::int64_t slot, const Matrix& s
   // A policy that has no share in anything stays as it is.
   if (std::ranges::all_of(weights, [](float w) { return w == 0.0F; })) return;
 
-  const AdamOptions adam{.learning_rate = options_.learning_rate,
-                         .max_gradient_norm = options_.max_gradient_norm};
   auto& policy = *policies_[static_cast<std::size_t>(slot)];
   const double loss = architecture_.discrete
-                          ? policy.train_on_weights(slice.inputs, weights, adam)
-                          : policy.train_on_actions(slice.inputs, slice.actions, weights, adam);
+                          ? policy.gradient_on_weights(slice.inputs, weights)
+                          : policy.gradient_on_actions(slice.inputs, slice.actions, weights);
   if (!std::isfinite(loss))
     throw NumericError("training diverged (loss {}); lower learning-rate, now {}", loss,
                        options_.learning_rate);
+  policy.update(
+      {.learning_rate = options_.learning_rate, .max_gradient_norm = options_.max_gradient_norm});
 }
 
 void Mixture::keep(std::int64_t restart) {
@@ -158,10 +158,10 @@ void Mixture::save(ArrayFileWriter& file) const {
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto training = policies_[slot]->training();
     const auto prefix = fmt::format("policy/{}/", slot);
-    file.write<std::int64_t>(prefix + "steps", std::vector<std::int64_t>{training.steps});
     file.write<float>(prefix + "parameters", training.parameters);
-    file.write<float>(prefix + "first", training.first);
-    file.write<float>(prefix + "second", training.second);
+    file.write<std::int64_t>(prefix + "steps", training.adam.steps);
+    file.write<float>(prefix + "first", training.adam.first);
+    file.write<float>(prefix + "second", training.adam.second);
   }
 }
 
@@ -169,10 +169,10 @@ void Mixture::load(const ArrayFileReader& file) {
   restore_stack("kept", file, kept_);
   for (std::size_t slot = 0; slot < policies_.size(); ++slot) {
     const auto prefix = fmt::format("policy/{}/", slot);
-    policies_[slot]->resume({file.read<std::int64_t>(prefix + "steps").values.at(0),
-                             file.read<float>(prefix + "parameters").values,
-                             file.read<float>(prefix + "first").values,
-                             file.read<float>(prefix + "second").values});
+    policies_[slot]->resume(
+        {file.read<float>(prefix + "parameters").values,
+         {file.read<std::int64_t>(prefix + "steps").values,
+          file.read<float>(prefix + "first").values, file.read<float>(prefix + "second").values}});
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kindred/core/error.h"
 #include "tests/envs/drift.h"
@@ -239,6 +240,31 @@ TEST(Learner, DivergenceEndsAnUpdate) {
   EXPECT_EQ(Moved(Chain(), options).update(1e-3).minibatches, 30);
   options.target_kl = 1e-6;
   EXPECT_EQ(Moved(Chain(), options).update(1e-3).minibatches, 3);
+}
+
+/// What two processes do that share a minibatch and add their gradients before the step.
+TEST(Learner, GradientsOfPartsAddUpToThatOfTheWhole) {
+  Moved moved(Drift(), kOptions);
+  std::vector<std::int64_t> rows(moved.experience.rewards.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  const float weight = 1.0F / static_cast<float>(rows.size());
+  const auto take = [&](std::span<const std::int64_t> part) {
+    moved.learner.gradient_on(moved.experience, part, kEntropy, weight);
+    return std::vector<float>(moved.learner.gradient().begin(), moved.learner.gradient().end());
+  };
+  const auto before = moved.learner.save();
+  const auto whole = take(rows);
+  const auto part = take(std::span(rows).first(140));
+  const auto rest = take(std::span(rows).subspan(140));
+  const auto sum = moved.learner.gradient();
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+  for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_NEAR(sum[i], whole[i], 1e-6F);
+  EXPECT_NE(part, rest);
+  EXPECT_EQ(moved.learner.save(), before);  // a gradient alone moves nothing
+
+  moved.learner.step(kTiny);
+  const auto actor = moved.actor_gradient();
+  for (std::size_t i = 0; i < actor.size(); ++i) ASSERT_NEAR(actor[i], sum[i], 1e-5F);
 }
 
 TEST(Learner, ContinuesWhereItWasSaved) {
