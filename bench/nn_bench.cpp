@@ -70,8 +70,7 @@ struct Problem {
   }
 
   double flops() const {
-    const auto weights_of_one =
-        architecture.inputs * 128 + 128 * 128 + 2 * 128 * architecture.actions;
+    const auto weights_of_one = (architecture.inputs + 128 + 2 * architecture.actions) * 128;
     return 6.0 * static_cast<double>(batch * weights_of_one);
   }
 

@@ -152,7 +152,7 @@ struct ClusterCommand {
 
 /// The method named on the command line or in its config file: its options become flags.
 std::string named_method(const std::vector<std::string>& arguments) {
-  if (const auto method = typed_value(arguments, "--method"); !method.empty()) return method;
+  if (auto method = typed_value(arguments, "--method"); !method.empty()) return method;
   const auto config = typed_value(arguments, "--config");
   if (!config.empty() && fs::exists(config)) {
     try {

@@ -205,7 +205,7 @@ std::string command_line(const std::vector<std::string>& arguments) {
 
 std::string named_environment(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) {
-    const auto name = parse_dataset_name(argument).environment;
+    auto name = parse_dataset_name(argument).environment;
     if (std::ranges::any_of(environments(), [&](const auto& info) { return info.name == name; }))
       return name;
   }

@@ -47,8 +47,8 @@ struct Returns {
   }
   std::string text() const {
     if (usable.empty() && unusable == 0) return "no rewards";
-    const auto others = unusable > 0 ? fmt::format("not a number in {} episodes", grouped(unusable))
-                                     : std::string();
+    auto others = unusable > 0 ? fmt::format("not a number in {} episodes", grouped(unusable))
+                               : std::string();
     if (usable.empty()) return others;
     return Range(usable).text() + (others.empty() ? "" : "; " + others);
   }

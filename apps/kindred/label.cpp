@@ -51,7 +51,7 @@ struct LabelCommand {
     }
     std::vector<std::string> back = {"label", run_folder};
     if (!into.empty()) back.insert(back.end(), {"--into", into});
-    back.push_back("--undo");
+    back.emplace_back("--undo");
     tell("take it back", command_line(back));
     emit(common, {{"path", dataset.path},
                   {"format", name_of(dataset.format)},

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "command.h"
 #include "streams.h"
@@ -18,14 +19,14 @@ std::size_t terminal_width() {
 }
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 60) return fmt::format("{} s", whole);
   return fmt::format("{}:{:02} min", whole / 60, whole % 60);
 }
 
 /// Ten cells of a bar.
 std::string bar(double fraction) {
-  const auto full = static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * 10.0 + 0.5);
+  const auto full = static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * 10.0));
   return std::string(full, '#') + std::string(10 - full, '.');
 }
 

@@ -72,7 +72,8 @@ class Chunks {
     for (; count > 0; --count) {
       check(at);
       for (std::size_t d = at.size(); d-- > 0;) {
-        if ((at[d] += extents_[d]) < shape_[d]) break;
+        at[d] += extents_[d];
+        if (at[d] < shape_[d]) break;
         at[d] = 0;
       }
     }

@@ -203,7 +203,7 @@ Header read_header(zip::EntryReader& bytes, const std::string& where) {
     return text;
   };
   const std::string start = take(kMagic.size() + 2);
-  const int version = start[kMagic.size()];
+  const int version = static_cast<unsigned char>(start[kMagic.size()]);
   if (!start.starts_with(kMagic) || version < 1 || version > 3)
     throw DataFormatError(
         "{} is not an array of NumPy's format 1, 2 or 3; save it with "

@@ -25,8 +25,8 @@ Shape shape_of(std::size_t length) {
   for (const bool shared : {false, true}) {
     const ExtraPlanes planes{shared};
     const auto count = static_cast<std::size_t>(planes.count());
-    const auto size =
-        static_cast<std::size_t>(std::sqrt(static_cast<double>(length / count)) + 0.5);
+    const auto cells = static_cast<double>(length) / static_cast<double>(count);
+    const auto size = static_cast<std::size_t>(std::lround(std::sqrt(cells)));
     if (size > 2 && size <= kLargestGrid && size * size * count == length)
       return {static_cast<int>(size), planes};
   }
@@ -87,7 +87,7 @@ ExtraMap decode_extra(std::span<const float> observation) {
 }
 
 void walking_distances(const ExtraMap& map, Cell from, std::span<std::int32_t> out) {
-  std::array<Cell, kLargestGrid * kLargestGrid> queue;
+  std::array<Cell, std::size_t{kLargestGrid} * kLargestGrid> queue;
   std::size_t first = 0, last = 0;
   std::ranges::fill(out, -1);
   const auto arrive = [&](Cell cell, std::int32_t distance) {

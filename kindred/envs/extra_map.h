@@ -27,7 +27,7 @@ struct ExtraMap {
 
   explicit ExtraMap(int map_size);
   std::size_t index(Cell cell) const {
-    return static_cast<std::size_t>(cell.row * size + cell.column);
+    return static_cast<std::size_t>(std::int64_t{cell.row} * size + cell.column);
   }
   bool is_wall(Cell cell) const { return walls[index(cell)] != 0; }
   friend bool operator==(const ExtraMap&, const ExtraMap&) = default;

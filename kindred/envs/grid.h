@@ -68,7 +68,7 @@ class SlipperyMoves {
 
   std::int32_t next(std::int32_t state, std::int32_t action, Random& random) const {
     const auto move = static_cast<std::int32_t>(executed(action, slip_, random));
-    return table_[static_cast<std::size_t>(state * kMoves + move)];
+    return table_[static_cast<std::size_t>(state) * kMoves + static_cast<std::size_t>(move)];
   }
 
  private:
@@ -85,7 +85,8 @@ class GridPicture {
 
   /// Which number of such an observation is that of a cell in a plane.
   static std::size_t index(int size, int planes, Cell cell, int plane) {
-    return static_cast<std::size_t>((cell.row * size + cell.column) * planes + plane);
+    const auto place = std::int64_t{cell.row} * size + cell.column;
+    return static_cast<std::size_t>(place * planes + plane);
   }
 
  private:

@@ -19,7 +19,7 @@ std::string in_words(std::int64_t number) {
 /// "five clusters, as asked": their number was chosen for the run, not found by it.
 std::string how_many(const RunRecord& record) {
   const auto k = record.result.at("k").get<std::int64_t>();
-  const auto clusters = fmt::format("{} {}", in_words(k), k == 1 ? "cluster" : "clusters");
+  auto clusters = fmt::format("{} {}", in_words(k), k == 1 ? "cluster" : "clusters");
   if (!record.options.is_object() || !record.options.contains("k")) return clusters;
   const auto merge_to = record.options.value("merge-to", std::int64_t{0});
   const auto asked = merge_to > 0 ? merge_to : record.options.at("k").get<std::int64_t>();
@@ -80,7 +80,7 @@ std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";
   const double nmi = result["nmi"];
   if (nmi > 1.0 - 1e-9) return "; the clusters are exactly the true policies (NMI 1)";
-  const auto reached = "; NMI with the true policies is " + two_digits(nmi);
+  auto reached = "; NMI with the true policies is " + two_digits(nmi);
   if (!result.contains("ceiling") || !result["ceiling"].is_number()) return reached;
   return fmt::format(
       "{}, where somebody who knows them and assigns each trajectory to its most likely one "

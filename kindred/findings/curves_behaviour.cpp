@@ -29,7 +29,8 @@ struct Moments {
   Moments(const std::vector<float>& rows, std::int64_t width)
       : mean(static_cast<std::size_t>(width), 0.0), deviation(mean) {
     const auto w = static_cast<std::size_t>(width);
-    const double count = std::max(1.0, static_cast<double>(rows.size() / w));
+    const auto steps = rows.size() / w;
+    const double count = std::max(1.0, static_cast<double>(steps));
     for (std::size_t i = 0; i < rows.size(); ++i) mean[i % w] += rows[i] / count;
     for (std::size_t i = 0; i < rows.size(); ++i)
       deviation[i % w] += std::pow(rows[i] - mean[i % w], 2) / count;

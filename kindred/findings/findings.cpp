@@ -44,7 +44,7 @@ Json record_json(const RunRecord& record) {
 /// What `kindred evaluate` left, or null.
 Json evaluation_of(const RunFolder& folder) {
   if (!fs::exists(folder.evaluation())) return nullptr;
-  const auto json = Json::parse(read_text(folder.evaluation()), nullptr, false);
+  auto json = Json::parse(read_text(folder.evaluation()), nullptr, false);
   if (!json.is_object())
     throw DataFormatError("'{}' is not JSON; make it again with 'kindred evaluate'",
                           folder.evaluation().string());

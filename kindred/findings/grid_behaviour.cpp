@@ -172,7 +172,7 @@ class GridBehaviour final : public Behaviour {
 
   Json contexts(int side) const {
     const auto sets = object_sets();
-    const auto cells = static_cast<std::size_t>(side * side);
+    const auto cells = static_cast<std::size_t>(std::int64_t{side} * side);
     const auto k = static_cast<std::size_t>(found_.k());
     std::vector<std::vector<Counts>> counts(
         sets.size(), std::vector<Counts>(k, {std::vector<std::int64_t>(cells, 0),

@@ -15,7 +15,7 @@ void gru_cell(std::int64_t rows, std::int64_t width, const std::int32_t* pair,
               const float* __restrict previous, float* __restrict gates,
               float* __restrict candidate, float* __restrict state) {
   for (std::int64_t b = 0; b < rows; ++b) {
-    const float* __restrict in = gru_input + pair[b] * 3 * width;
+    const float* __restrict in = gru_input + std::int64_t{3} * pair[b] * width;
     for (std::int64_t j = 0; j < width; ++j) {
       const float reset = sigmoid(in[j] + recurrent[j]);
       const float update = sigmoid(in[width + j] + recurrent[width + j]);

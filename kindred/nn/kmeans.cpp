@@ -61,8 +61,10 @@ std::vector<double> spread_centres(const Problem& p, Random& random) {
       }
     });
     double left = random.uniform() * std::accumulate(totals.begin(), totals.end(), 0.0);
-    for (chosen = 0; chosen + 1 < p.rows(); ++chosen)
-      if ((left -= nearest[static_cast<std::size_t>(chosen)]) < 0.0) break;
+    for (chosen = 0; chosen + 1 < p.rows(); ++chosen) {
+      left -= nearest[static_cast<std::size_t>(chosen)];
+      if (left < 0.0) break;
+    }
   }
   return centres;
 }

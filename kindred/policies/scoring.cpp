@@ -16,7 +16,9 @@ class StepScorer {
   StepScorer(const Trajectories& data, const PolicyArchitecture& architecture)
       : data_(data),
         policy_(architecture),
-        all_(kBlock * (architecture.discrete ? architecture.actions : 0)) {}
+        all_(
+            static_cast<std::size_t>(kBlock * (architecture.discrete ? architecture.actions : 0))) {
+  }
 
   CpuPolicy& policy() { return policy_; }
 

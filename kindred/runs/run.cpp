@@ -135,7 +135,7 @@ void save_run(const RunFolder& folder, const Trajectories& data, const Clusterin
 std::string dataset_path(const RunRecord& record, const std::string& moved_to,
                          const std::string& flag) {
   if (!moved_to.empty()) return moved_to;
-  const std::string path = record.dataset.at("path");
+  std::string path = record.dataset.at("path");
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     throw InvalidArgument("the run's dataset '{}' is not there; name it with {}", path, flag);

@@ -69,7 +69,7 @@ TEST(ProgramFuzz, ClusterAnswersOrRefuses) {
       default:
         add({"--max-rounds", "2", "--max-steps", "5", "--batch-steps", "8", "--hidden", "8"});
     }
-    const auto attempted = run_here(arguments, folder / "log");
+    auto attempted = run_here(arguments, folder / "log");
     remove_tree(folder / "run");
     return attempted;
   });

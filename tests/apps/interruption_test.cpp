@@ -15,7 +15,7 @@ class Interrupted : public Program {
   std::vector<std::string> into(const std::string& folder, bool resume = false) const {
     auto arguments = command_;
     arguments.push_back(folder);
-    if (resume) arguments.push_back("--resume");
+    if (resume) arguments.emplace_back("--resume");
     return arguments;
   }
   void expect_same(const Outcome& a, const Outcome& b) const {

@@ -49,9 +49,9 @@ class Program : public ::testing::Test {
   pid_t start(const std::vector<std::string>& arguments) const {
     const pid_t child = ::fork();
     if (child != 0) return child;
-    ::chdir(folder_.c_str()) == 0 || (::_exit(99), false);
-    std::freopen("stdout.txt", "w", stdout) || (::_exit(99), false);
-    std::freopen("stderr.txt", "w", stderr) || (::_exit(99), false);
+    if (::chdir(folder_.c_str()) != 0 || !std::freopen("stdout.txt", "w", stdout) ||
+        !std::freopen("stderr.txt", "w", stderr))
+      ::_exit(99);
     std::vector<char*> argv = {const_cast<char*>(KINDRED_PROGRAM)};
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);

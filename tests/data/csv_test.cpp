@@ -27,9 +27,7 @@ std::string complaint(const std::string& text) {
 TEST(Csv, LineEndsMarksAndEmptyLinesDoNotMatter) {
   for (const std::string text :
        {"a,b\n1,2\n3,4\n", "a,b\n1,2\n3,4", "a,b\r\n1,2\r\n3,4\r\n", "a,b\r1,2\r3,4\r",
-        "\xef\xbb\xbf"
-        "a,b\n1,2\n3,4\n",
-        "\n\na,b\n\n1,2\n3,4\n\n\n", " a ,\tb\n 1,2 \n3 , 4\n"}) {
+        "\xef\xbb\xbf\x61,b\n1,2\n3,4\n", "\n\na,b\n\n1,2\n3,4\n\n\n", " a ,\tb\n 1,2 \n3 , 4\n"}) {
     const auto table = parse_csv(text, "x");
     EXPECT_THAT(table.header, ElementsAre("a", "b")) << text;
     ASSERT_EQ(table.rows.size(), 2u) << text;

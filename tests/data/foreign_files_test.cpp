@@ -12,7 +12,6 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers of this folder
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::HasSubstr;
 
 constexpr Format kFormats[] = {Format::kD4rl, Format::kMinari, Format::kRobomimic, Format::kNpz,
@@ -34,7 +33,7 @@ class ForeignFiles : public ::testing::Test {
 
   /// A D4RL file with floats of `type`, in chunks unless `chunk` is 0.
   std::filesystem::path write(hid_t type, hid_t access = H5P_DEFAULT, hsize_t chunk = 0) const {
-    const auto path = folder_ / "foreign.hdf5";
+    auto path = folder_ / "foreign.hdf5";
     const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
     const std::vector<float> values = {0, 0.5f, -2, 1024, 0.25f, 3, 4, 5, 6, 7, 8, 9};
     put(file.get(), "observations", type, {kSteps, 2}, chunk, values);

@@ -125,7 +125,7 @@ inline std::vector<std::string> sound_files(const TempDir& folder) {
     EXPECT_NO_THROW(read_trajectories(folder / "sound"));
     files.push_back(read_bytes(folder / "sound"));
   };
-  for (const hsize_t chunk : {0, 16})
+  for (const hsize_t chunk : {0u, 16u})
     for (const bool latest : {false, true})
       add([&](const auto& path) { write_foreign_d4rl(path, chunk, latest); });
   add(write_old_minari);

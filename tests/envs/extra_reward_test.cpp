@@ -21,7 +21,7 @@ using Moves = std::array<double, kMoves>;
 class Planner {
  public:
   Planner(const ExtraMap& map, ExtraDistance distance, double special)
-      : map_(map), distance_(distance), special_(special), policy_(kSize * kSize * 4) {
+      : map_(map), distance_(distance), special_(special), policy_(std::size_t{kSize} * kSize * 4) {
     std::vector<double> values(policy_.size(), 0.0);
     // Bounded, since a cell walled in on all sides has no end of costs.
     for (int sweep = 0; sweep < kSweeps && improve(values) > 1e-9; ++sweep) continue;

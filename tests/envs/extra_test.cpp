@@ -181,7 +181,7 @@ TEST(ExtraMap, WhatIsNoObservationIsRefused) {
   };
   EXPECT_THROW(decode_extra(std::span(observation).first(244)), InvalidArgument);
   EXPECT_THROW(decode_extra({}), InvalidArgument);
-  EXPECT_THROW(decode_extra(std::vector<float>(34 * 34 * 5)), InvalidArgument);
+  EXPECT_THROW(decode_extra(std::vector<float>(std::size_t{34} * 34 * 5)), InvalidArgument);
   EXPECT_THROW(decode_extra(changed({1, 1}, ExtraPlanes::kAgent, 0.0f)), InvalidArgument);
   EXPECT_THROW(decode_extra(changed({1, 1}, ExtraPlanes::kGoal, 1.0f)), InvalidArgument);
   EXPECT_THROW(decode_extra(changed({2, 2}, ExtraPlanes::kSpecial, 1.0f)), InvalidArgument);

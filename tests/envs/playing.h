@@ -91,7 +91,7 @@ inline std::vector<PlayedEpisode> play(const Environment& environment, std::uint
   std::vector<Random> action_streams;
   std::vector<std::int32_t> running;
   for (std::int32_t i = 0; i < count; ++i) {
-    const auto episode = static_cast<std::uint64_t>(first + i);
+    const auto episode = static_cast<std::uint64_t>(std::int64_t{first} + i);
     lanes->reset(i, Random(seed, "lane", episode));
     action_streams.emplace_back(seed, "actions", episode);
     running.push_back(backwards ? count - 1 - i : i);

@@ -33,7 +33,7 @@ class Dec final : public latent::Model {
     const auto rows = at::tensor(
         at::ArrayRef<std::int64_t>(step.episodes.data(), step.episodes.size()), at::kLong);
     const auto p = target_.index_select(0, rows).to(centres_.device());
-    const auto kl = assignment_kl(p, student_assignment(step.features, centres_)).mean();
+    auto kl = assignment_kl(p, student_assignment(step.features, centres_)).mean();
     if (options_.variant == Variant::kPretrained) return kl;
     return step.reconstruction(step.features) + options_.kl_weight * kl;
   }
