@@ -68,16 +68,12 @@ format: ## Rewrite the C++ files in the house format
 	@$(SETUP) lint
 	scripts/check_format --mend
 
-# clang-tidy reads the commands of a clang configuration: GCC's precompiled headers mean nothing to it.
 .PHONY: lint
 lint: ## Check format, house rules and clang-tidy
 	@$(SETUP) lint
 	@scripts/check_rooms
 	@scripts/check_format
-	@cmake --preset dev -B build/lint -DCMAKE_CXX_COMPILER=clang++-14 -DKINDRED_BUILD_BENCH=ON \
-	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
-	@sed -nE 's/^ *"file": "(.*)",?$$/\1/p' build/lint/compile_commands.json | sort -u | \
-	  xargs -P $(JOBS) -n 1 clang-tidy-14 --quiet -p build/lint
+	@JOBS=$(JOBS) scripts/check_tidy
 
 .PHONY: clean
 clean: ## Remove what make built (build/release, build/asan-ubsan and build/lint)

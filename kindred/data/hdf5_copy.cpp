@@ -7,7 +7,6 @@
 namespace kindred::hdf5 {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 1 << 20;
 constexpr std::size_t kLeastCache = 1 << 20;  // what HDF5 takes by itself
 
 /// Memory for values as HDF5 gives them; frees what values of variable length point to.

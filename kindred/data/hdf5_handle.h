@@ -9,6 +9,9 @@
 
 namespace kindred::hdf5 {
 
+/// Values are read, written and copied in blocks of about this size.
+inline constexpr std::int64_t kBlockBytes = 1 << 20;
+
 class Handle {
  public:
   Handle() = default;

@@ -19,8 +19,6 @@
 namespace kindred::hdf5 {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 1 << 20;
-
 // A compressed dataset may be larger than its file, but deflate cannot shrink more than 1032 to 1;
 // the floor leaves room for constant columns under stronger compressors.
 constexpr std::uintmax_t kLargestCompression = 1100;

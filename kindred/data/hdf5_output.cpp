@@ -8,7 +8,6 @@
 namespace kindred::hdf5 {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 1 << 20;
 constexpr hsize_t kAlignment = 64;  // a mapped column starts on a cache line
 
 std::vector<hsize_t> extents(const std::vector<std::int64_t>& shape) {

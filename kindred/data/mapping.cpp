@@ -14,14 +14,14 @@ namespace kindred {
 namespace {
 
 /// One mapping that exists. The name is set last and cleared first: who finds one may use the rest.
-struct Place {
+struct LiveMapping {
   std::atomic<bool> taken = false;
   std::atomic<const char*> name = nullptr;
   std::atomic<std::uintptr_t> begin = 0, end = 0;
 };
 
 // Fixed, and of lock-free atomics: a signal handler looks in here.
-std::array<Place, 256> places;
+std::array<LiveMapping, 256> places;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 
@@ -42,7 +42,7 @@ MappedFile::MappedFile(const std::filesystem::path& path, std::uintmax_t size)
   void* const mapped =
       descriptor < 0 ? MAP_FAILED : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
   if (descriptor >= 0) ::close(descriptor);
-  Place& place = places[place_];
+  LiveMapping& place = places[place_];
   if (mapped == MAP_FAILED) {
     place.taken = false;
     return;
@@ -55,7 +55,7 @@ MappedFile::MappedFile(const std::filesystem::path& path, std::uintmax_t size)
 
 MappedFile::~MappedFile() {
   if (!data_) return;
-  Place& place = places[place_];
+  LiveMapping& place = places[place_];
   place.name = nullptr;
   place.begin = place.end = 0;
   place.taken = false;
@@ -64,7 +64,7 @@ MappedFile::~MappedFile() {
 
 const char* mapped_file_at(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (const Place& place : places)
+  for (const LiveMapping& place : places)
     if (const char* name = place.name; name && at >= place.begin && at < place.end) return name;
   return nullptr;
 }

@@ -16,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const hdf5::StepLayout kLayout{.terminals = "terminations",
-                               .timeouts = "truncations",
-                               .final_observation = true,
-                               .length_attribute = "total_steps"};
+const hdf5::StepLayout kMinariLayout{.terminals = "terminations",
+                                     .timeouts = "truncations",
+                                     .final_observation = true,
+                                     .length_attribute = "total_steps"};
 
 /// What the metadata say of the number of actions; 0 when they are absent or say nothing.
 std::int64_t stated_actions(const fs::path& metadata) {
@@ -84,14 +84,14 @@ void write_main_file(const Trajectories& data, const fs::path& path) {
                                    static_cast<std::size_t>(end - begin));
     };
     // Minari also wants the observation after the last action, which we do not know.
-    hdf5::write_observations(file, hdf5::join(group, kLayout.observations), data.observations,
+    hdf5::write_observations(file, hdf5::join(group, kMinariLayout.observations), data.observations,
                              begin, end, true);
-    hdf5::write_actions(file, hdf5::join(group, kLayout.actions), data.actions, begin, end);
-    file.write(hdf5::join(group, kLayout.rewards), part(rewards), {end - begin});
-    file.write_flags(hdf5::join(group, kLayout.terminals), part(terminals));
-    file.write_flags(hdf5::join(group, kLayout.timeouts), part(timeouts));
+    hdf5::write_actions(file, hdf5::join(group, kMinariLayout.actions), data.actions, begin, end);
+    file.write(hdf5::join(group, kMinariLayout.rewards), part(rewards), {end - begin});
+    file.write_flags(hdf5::join(group, kMinariLayout.terminals), part(terminals));
+    file.write_flags(hdf5::join(group, kMinariLayout.timeouts), part(timeouts));
     file.write_attribute(group, "id", i);
-    file.write_attribute(group, kLayout.length_attribute, end - begin);
+    file.write_attribute(group, kMinariLayout.length_attribute, end - begin);
     if (!data.labels.empty()) file.write_attribute(group, ReadOptions{}.label_key, data.labels[i]);
   }
   file.commit();
@@ -146,7 +146,7 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
         "'{}' has no groups 'episode_0', 'episode_1', …, expected the episodes "
         "of a Minari dataset",
         main_file.string());
-  Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
+  Trajectories data = hdf5::read_steps(file, groups, kMinariLayout, options);
   data.ids = groups;
   if (data.actions.is_discrete()) {
     const auto count = stated_actions(main_file.parent_path() / kMinariMetadata);

@@ -11,7 +11,7 @@
 namespace kindred {
 namespace {
 
-const hdf5::StepLayout kLayout{
+const hdf5::StepLayout kRobomimicLayout{
     .observations = "obs", .terminals = "dones", .length_attribute = "num_samples"};
 
 /// Label i for the demos that mask/policy_i lists, when every demo is in exactly one such list.
@@ -48,12 +48,12 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
         "'{}' group 'data' has no groups 'demo_0', 'demo_1', …, expected the "
         "episodes of a robomimic dataset",
         path.string());
-  if (!file.has_group(hdf5::join(groups[0], kLayout.observations)))
+  if (!file.has_group(hdf5::join(groups[0], kRobomimicLayout.observations)))
     throw DataFormatError(
         "'{}' group '{}' has no group 'obs', expected observations; extract them "
         "from the states first (robomimic's dataset_states_to_obs.py)",
         path.string(), groups[0]);
-  Trajectories data = hdf5::read_steps(file, groups, kLayout, options);
+  Trajectories data = hdf5::read_steps(file, groups, kRobomimicLayout, options);
   for (const auto& group : groups) data.ids.push_back(group.substr(group.find('/') + 1));
   if (file.has_attribute("", found_mark(hdf5::join("mask", kMaskPrefix)))) {
     data.provenance["labels"] = kFoundLabels;
@@ -80,14 +80,15 @@ void write_robomimic(const Trajectories& data, const std::filesystem::path& path
                                    static_cast<std::size_t>(end - begin));
     };
     hdf5::write_observations(file, hdf5::join(group, "obs/flat"), data.observations, begin, end);
-    hdf5::write_actions(file, hdf5::join(group, kLayout.actions), data.actions, begin, end);
+    hdf5::write_actions(file, hdf5::join(group, kRobomimicLayout.actions), data.actions, begin,
+                        end);
     if (!data.rewards.empty())
-      file.write(hdf5::join(group, kLayout.rewards), part(data.rewards), {end - begin});
+      file.write(hdf5::join(group, kRobomimicLayout.rewards), part(data.rewards), {end - begin});
     if (!data.terminals.empty())
-      file.write_flags(hdf5::join(group, kLayout.terminals), part(data.terminals));
+      file.write_flags(hdf5::join(group, kRobomimicLayout.terminals), part(data.terminals));
     if (!data.timeouts.empty())
-      file.write_flags(hdf5::join(group, kLayout.timeouts), part(data.timeouts));
-    file.write_attribute(group, kLayout.length_attribute, end - begin);
+      file.write_flags(hdf5::join(group, kRobomimicLayout.timeouts), part(data.timeouts));
+    file.write_attribute(group, kRobomimicLayout.length_attribute, end - begin);
     if (!data.labels.empty()) masks[data.labels[i]].push_back(demo);
   }
   file.write_attribute("data", "total", data.steps());

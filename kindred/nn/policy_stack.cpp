@@ -4,9 +4,9 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "kindred/core/error.h"
+#include "kindred/nn/layers.h"
 
 namespace kindred {
 namespace {
@@ -85,7 +85,6 @@ at::Tensor PolicyStack::log_probs(const at::Tensor& inputs, const at::Tensor& ac
   const auto mean = linear(x, head);
   const auto deviation = at::softplus(linear(x, head + 1)) + 1e-5;
   const auto scaled = (actions - mean) / deviation;
-  constexpr double kHalfLogTwoPi = 0.5 * std::numbers::ln2 + 0.57236494292470008707;  // ln(pi)/2
   return -(0.5 * scaled * scaled + deviation.log()).sum(-1) -
          kHalfLogTwoPi * static_cast<double>(architecture_.actions);
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr double kMargin = 24.0;
 constexpr double kGap = 36.0;  // between panels
 constexpr double kHeadingSize = 16.0;
-constexpr double kTextSize = 13.0;
+constexpr double kSheetText = 13.0;
 constexpr double kLine = 20.0;  // from one line of text to the next
 constexpr double kSignGap = 8.0;
 constexpr double kEntryGap = 22.0;
@@ -61,10 +61,10 @@ void draw_heading(Svg& svg, const Episode& episode, const Panel& panel, double h
     at.y += kLine;
   };
   write(episode.heading(), kHeadingSize, true, theme.text, 0.0);
-  write(episode.summary(), kTextSize, false, theme.muted, 0.0);
+  write(episode.summary(), kSheetText, false, theme.muted, 0.0);
   if (!episode.cluster) return;
   svg.circle(at + Point{5.0, -4.5}, 5.0, {.fill = theme.group(episode.cluster->number)});
-  write(episode.cluster->name, kTextSize, false, theme.text, 5.0 + 5.0 + kSignGap);
+  write(episode.cluster->name, kSheetText, false, theme.text, 5.0 + 5.0 + kSignGap);
 }
 
 /// From the left end of an entry to its text.
@@ -75,7 +75,7 @@ template <class Place>
 double flow(const std::vector<LegendEntry>& entries, double width, Place place) {
   Point at{0.0, 0.5 * kLine};
   for (const auto& entry : entries) {
-    const double needed = indent(entry) + width_of(entry.text, kTextSize);
+    const double needed = indent(entry) + width_of(entry.text, kSheetText);
     if (at.x > 0.0 && at.x + needed > width) at = {0.0, at.y + kLine + 4.0};
     place(entry, at);
     at.x += needed + kEntryGap;
@@ -109,7 +109,8 @@ std::string draw_sheet(const Picture& picture, std::span<const Episode> episodes
     flow(entries, width, [&](const LegendEntry& entry, Point at) {
       at = at + legend;
       entry.draw(svg, at + Point{0.5 * entry.width, 0.0});
-      svg.text(at + Point{indent(entry), 4.5}, entry.text, {.fill = theme.text, .size = kTextSize});
+      svg.text(at + Point{indent(entry), 4.5}, entry.text,
+               {.fill = theme.text, .size = kSheetText});
     });
   });
   return std::move(svg).finish();

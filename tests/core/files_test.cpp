@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   Files() {
     fs::remove_all(folder_);
@@ -30,7 +30,7 @@ class Files : public testing::Test {
 
   const fs::path folder_ = fs::path(testing::TempDir()) /
                            (std::string("kindred_files_") +
-                            testing::UnitTest::GetInstance()->current_test_info()->name());
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Files, TextComesBackByteForByte) {
@@ -39,7 +39,7 @@ TEST_F(Files, TextComesBackByteForByte) {
   EXPECT_EQ(read_text(folder_ / "a.txt"), text);
   write_text(folder_ / "a.txt", "");
   EXPECT_EQ(read_text(folder_ / "a.txt"), "");
-  EXPECT_THAT(listing(), testing::ElementsAre("a.txt"));
+  EXPECT_THAT(listing(), ::testing::ElementsAre("a.txt"));
 }
 
 TEST_F(Files, ATreeGoesWithoutWhatItsLinksLeadTo) {
@@ -50,7 +50,7 @@ TEST_F(Files, ATreeGoesWithoutWhatItsLinksLeadTo) {
   fs::create_directory_symlink(folder_ / "kept", folder_ / "tree" / "link");
   remove_tree(folder_ / "tree");
   remove_tree(folder_ / "never there");
-  EXPECT_THAT(listing(), testing::ElementsAre("kept"));
+  EXPECT_THAT(listing(), ::testing::ElementsAre("kept"));
   EXPECT_EQ(read_text(folder_ / "kept" / "b.txt"), "b");
 }
 
@@ -64,7 +64,7 @@ TEST_F(Files, ATargetThatCannotBeWrittenIsNamed) {
   }
   fs::create_directories(folder_ / "taken" / "inside");
   EXPECT_THROW(write_text(folder_ / "taken", "text"), IoError);
-  EXPECT_THAT(listing(), testing::ElementsAre("taken"));
+  EXPECT_THAT(listing(), ::testing::ElementsAre("taken"));
 }
 
 TEST_F(Files, AMissingFileIsNamed) {
@@ -72,7 +72,7 @@ TEST_F(Files, AMissingFileIsNamed) {
     read_text(folder_ / "none.txt");
     FAIL();
   } catch (const IoError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("cannot read '" + folder_.string()));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("cannot read '" + folder_.string()));
   }
 }
 

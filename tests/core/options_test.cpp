@@ -12,7 +12,7 @@ namespace kindred {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 enum class Rule { kLeastLoss, kPrinted };
 
@@ -130,9 +130,9 @@ TEST(Options, AListOfWholeNumbersIsTypedWithCommas) {
     }
   }
   EXPECT_THROW(list.set(json(7)), InvalidArgument);
-  EXPECT_THAT(steps, testing::ElementsAre(4));
+  EXPECT_THAT(steps, ::testing::ElementsAre(4));
   set_from_text(list, "0,5,12");
-  EXPECT_THAT(steps, testing::ElementsAre(0, 5, 12));
+  EXPECT_THAT(steps, ::testing::ElementsAre(0, 5, 12));
   EXPECT_EQ(list.get(), "0,5,12");
   set_from_text(list, "");
   EXPECT_TRUE(steps.empty());
@@ -171,8 +171,8 @@ TEST(Options, AnUnknownKeyNamesItsSourceAndTheKnownOnes) {
 TEST(Options, BecomeTomlWithTheirHelp) {
   Options options;
   EXPECT_THAT(to_toml(options.describe()),
-              testing::StartsWith("# How many clusters to fit.\nk = 5\n# Step size of Adam.\n"
-                                  "learning-rate = 0.001\n"));
+              ::testing::StartsWith("# How many clusters to fit.\nk = 5\n# Step size of Adam.\n"
+                                    "learning-rate = 0.001\n"));
   EXPECT_THAT(to_toml(options.describe()), HasSubstr("floor = \"off\"\n"));
 }
 

@@ -21,7 +21,7 @@ std::vector<std::uint64_t> first(Random random, int count) {
 
 // The expected numbers come from a separate implementation in Python.
 TEST(Random, YieldsTheSameNumbersEverywhere) {
-  using testing::ElementsAre;
+  using ::testing::ElementsAre;
   EXPECT_THAT(first(Random(0), 3),
               ElementsAre(0x11ea5d71ab27f4bfULL, 0xcc84b97bd65164deULL, 0x99539b09e7f2eab2ULL));
   EXPECT_THAT(first(Random(42, "init", 3), 3),
@@ -102,7 +102,7 @@ TEST(Random, ShuffleKeepsTheValuesAndUsesEveryOrder) {
     random.shuffle(std::span(values));
     orders.insert(values);
     std::ranges::sort(values);
-    ASSERT_THAT(values, testing::ElementsAre(1, 2, 3, 4));
+    ASSERT_THAT(values, ::testing::ElementsAre(1, 2, 3, 4));
   }
   EXPECT_EQ(orders.size(), 24u);
   std::vector<int> nothing;

@@ -11,7 +11,7 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(SharedProgress, OthersCountAndTheOwnerTells) {
   std::vector<double> told;

@@ -45,7 +45,7 @@ TEST(ThreadPool, VisitsEveryItemOfALargeRange) {
   ThreadPool(4).chunks(kCount, 17, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
   });
-  EXPECT_THAT(visits, testing::Each(1));
+  EXPECT_THAT(visits, ::testing::Each(1));
 }
 
 TEST(ThreadPool, RethrowsWhatABodyThrew) {

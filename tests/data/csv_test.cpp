@@ -12,8 +12,8 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string complaint(const std::string& text) {
   try {

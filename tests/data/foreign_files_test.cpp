@@ -14,9 +14,6 @@ using namespace testing;  // NOLINT: the helpers of this folder
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr Format kFormats[] = {Format::kD4rl, Format::kMinari, Format::kRobomimic, Format::kNpz,
-                               Format::kKindred};
-
 /// A float of 16 bits as h5py makes it.
 hdf5::Handle float16(hid_t like, std::size_t exponent_bits) {
   hdf5::Handle type(H5Tcopy(like));

@@ -8,9 +8,6 @@ namespace {
 using namespace testing;  // NOLINT: the helpers of this folder
 using ::testing::HasSubstr;
 
-constexpr Format kFormats[] = {Format::kD4rl, Format::kMinari, Format::kRobomimic, Format::kNpz,
-                               Format::kKindred};
-
 class EveryFormat : public ::testing::TestWithParam<std::tuple<Format, bool, bool, bool>> {};
 
 TEST_P(EveryFormat, GivesBackWhatWasWritten) {

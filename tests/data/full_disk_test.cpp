@@ -38,15 +38,6 @@ class SizeLimit {
   rlimit before_{};
 };
 
-/// Files and folders below `folder`, with the bytes of each file.
-std::map<std::string, std::string> contents(const fs::path& folder) {
-  std::map<std::string, std::string> found;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    found[entry.path().lexically_relative(folder).string()] =
-        entry.is_regular_file() ? read_bytes(entry.path()) : "a folder";
-  return found;
-}
-
 /// Calls write() under growing limits until it succeeds; each time before, it must say why not and
 /// leave `folder` as it was. Returns how often it failed.
 int expect_all_or_nothing(const fs::path& folder, const std::function<void()>& write) {

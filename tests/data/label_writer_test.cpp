@@ -17,14 +17,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Everything in a folder: names and bytes.
-std::map<std::string, std::string> contents(const fs::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) files[entry.path().string()] = read_bytes(entry.path());
-  return files;
-}
-
 class Labels : public ::testing::Test {
  protected:
   /// A dataset of five episodes without labels.

@@ -14,9 +14,9 @@ namespace kindred {
 namespace {
 
 using namespace npz_files;  // NOLINT: the helpers of this file's kind
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST_F(Npz, MissingArraysAreNamed) {
   auto contents = sound_contents();
@@ -161,7 +161,7 @@ TEST_F(Npz, DamagedArchivesAreNamed) {
 
   fs::remove(path_);
   EXPECT_THROW(read(), IoError);
-  EXPECT_THROW(read_npz(fs::path(testing::TempDir()), {}), IoError);
+  EXPECT_THROW(read_npz(fs::path(::testing::TempDir()), {}), IoError);
 }
 
 TEST_F(Npz, DeflatedEntriesThatEndEarlyAreNamed) {

@@ -13,11 +13,11 @@ namespace kindred {
 namespace {
 
 using namespace npz_files;  // NOLINT: the helpers of this file's kind
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 void expect_equal(const Trajectories& found, const Trajectories& expected) {
-  EXPECT_THAT(found.offsets.span(), testing::ElementsAreArray(expected.offsets.span()));
+  EXPECT_THAT(found.offsets.span(), ::testing::ElementsAreArray(expected.offsets.span()));
   ASSERT_EQ(found.observations.steps(), expected.observations.steps());
   ASSERT_EQ(found.observations.dim(), expected.observations.dim());
   EXPECT_EQ(found.observations.is_bytes(), expected.observations.is_bytes());
@@ -33,14 +33,14 @@ void expect_equal(const Trajectories& found, const Trajectories& expected) {
     EXPECT_EQ(found.actions.count(), expected.actions.count());
   }
   EXPECT_THAT(found.actions.ints().span(),
-              testing::ElementsAreArray(expected.actions.ints().span()));
+              ::testing::ElementsAreArray(expected.actions.ints().span()));
   EXPECT_THAT(found.actions.floats().span(),
-              testing::ElementsAreArray(expected.actions.floats().span()));
-  EXPECT_THAT(found.rewards.span(), testing::ElementsAreArray(expected.rewards.span()));
-  EXPECT_THAT(found.terminals.span(), testing::ElementsAreArray(expected.terminals.span()));
-  EXPECT_THAT(found.timeouts.span(), testing::ElementsAreArray(expected.timeouts.span()));
-  EXPECT_THAT(found.labels.span(), testing::ElementsAreArray(expected.labels.span()));
-  EXPECT_THAT(found.oracle.span(), testing::ElementsAreArray(expected.oracle.span()));
+              ::testing::ElementsAreArray(expected.actions.floats().span()));
+  EXPECT_THAT(found.rewards.span(), ::testing::ElementsAreArray(expected.rewards.span()));
+  EXPECT_THAT(found.terminals.span(), ::testing::ElementsAreArray(expected.terminals.span()));
+  EXPECT_THAT(found.timeouts.span(), ::testing::ElementsAreArray(expected.timeouts.span()));
+  EXPECT_THAT(found.labels.span(), ::testing::ElementsAreArray(expected.labels.span()));
+  EXPECT_THAT(found.oracle.span(), ::testing::ElementsAreArray(expected.oracle.span()));
   EXPECT_EQ(found.ids, expected.ids);
   EXPECT_EQ(found.label_names, expected.label_names);
 }

@@ -14,7 +14,7 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using Chosen = std::vector<std::int64_t>;
 
 /// Episodes of 1, 2, 3, … steps; every value says which step it belongs to.
@@ -123,7 +123,7 @@ TEST(ShuffleEpisodes, IsAPermutationThatTheSeedDecides) {
   const auto shuffled = shuffle_episodes(data, 3);
   shuffled.validate("shuffled");
   EXPECT_NE(shuffled.ids, data.ids);
-  EXPECT_THAT(shuffled.ids, testing::UnorderedElementsAreArray(data.ids));
+  EXPECT_THAT(shuffled.ids, ::testing::UnorderedElementsAreArray(data.ids));
   EXPECT_EQ(shuffled.ids, shuffle_episodes(data, 3).ids);
   EXPECT_NE(shuffled.ids, shuffle_episodes(data, 4).ids);
   for (std::int64_t i = 0; i < 20; ++i)  // Episode e<n> has n + 1 steps.

@@ -39,6 +39,9 @@ class TempDir {
   std::filesystem::path path_;
 };
 
+inline constexpr Format kFormats[] = {Format::kD4rl, Format::kMinari, Format::kRobomimic,
+                                      Format::kNpz, Format::kKindred};
+
 /// How to make a small dataset.
 struct Sample {
   bool discrete = false;
@@ -202,6 +205,15 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
 inline std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Files and folders below `folder`, with the bytes of each file.
+inline std::map<std::string, std::string> contents(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    found[entry.path().lexically_relative(folder).string()] =
+        entry.is_regular_file() ? read_bytes(entry.path()) : "a folder";
+  return found;
 }
 
 }  // namespace kindred::testing

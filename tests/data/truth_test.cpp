@@ -18,9 +18,9 @@ namespace kindred {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// One episode of `length` steps for each return.
 Trajectories with_returns(const std::vector<float>& returns, std::int64_t length = 2) {
@@ -41,7 +41,7 @@ Trajectories with_returns(const std::vector<float>& returns, std::int64_t length
   return data;
 }
 
-class Truth : public testing::Test {
+class Truth : public ::testing::Test {
  protected:
   ~Truth() override { fs::remove(path_); }
 
@@ -60,7 +60,8 @@ class Truth : public testing::Test {
 
   const fs::path path_ =
       fs::path(testing::TempDir()) /
-      fmt::format("kindred_{}.csv", testing::UnitTest::GetInstance()->current_test_info()->name());
+      fmt::format("kindred_{}.csv",
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Truth, CsvRowsAndColumnsComeInAnyOrder) {

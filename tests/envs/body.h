@@ -11,7 +11,7 @@
 namespace kindred {
 
 /// Tests that need MuJoCo, one per task.
-class LocomotionTest : public testing::TestWithParam<std::string> {
+class LocomotionTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (!has_mujoco())
@@ -20,9 +20,9 @@ class LocomotionTest : public testing::TestWithParam<std::string> {
   }
 };
 
-inline const auto kAllTasks = testing::Values("hopper", "halfcheetah", "walker2d", "ant");
+inline const auto kAllTasks = ::testing::Values("hopper", "halfcheetah", "walker2d", "ant");
 
-inline std::string task_name(const testing::TestParamInfo<std::string>& tested) {
+inline std::string task_name(const ::testing::TestParamInfo<std::string>& tested) {
   return tested.param;
 }
 

@@ -52,13 +52,13 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-class Conformance : public testing::TestWithParam<Subject> {
+class Conformance : public ::testing::TestWithParam<Subject> {
  protected:
   std::unique_ptr<Environment> environment_ = GetParam().make();
   const EnvironmentSpec& spec_ = environment_->spec();
 };
 
-INSTANTIATE_TEST_SUITE_P(Environments, Conformance, testing::ValuesIn(subjects()),
+INSTANTIATE_TEST_SUITE_P(Environments, Conformance, ::testing::ValuesIn(subjects()),
                          [](const auto& tested) { return test_name(tested.param.name); });
 
 TEST_P(Conformance, SpecIsComplete) {

@@ -14,7 +14,7 @@ namespace kindred {
 namespace {
 
 constexpr int kSize = 9, kObstacles = 5, kHorizon = 40, kMaps = 60, kSweeps = 300;
-constexpr double kSlip = 0.3, kTie = 1e-7;
+constexpr double kSlipShare = 0.3, kTie = 1e-7;
 using Moves = std::array<double, kMoves>;
 
 /// One map as a table: a state is a cell and which special cells have been reached.
@@ -40,8 +40,8 @@ class Planner {
           return;
         }
         for (std::int32_t move = 0; move < kMoves; ++move) {
-          const double chance =
-              (1.0 - kSlip) * policy_[from][static_cast<std::size_t>(move)] + kSlip / kMoves;
+          const double chance = (1.0 - kSlipShare) * policy_[from][static_cast<std::size_t>(move)] +
+                                kSlipShare / kMoves;
           next[after(cell, reached, move)] += now[from] * chance;
         }
       });
@@ -113,7 +113,7 @@ class Planner {
       for (std::size_t move = 0; move < worth.size(); ++move)
         policy_[state(cell, reached)][move] =
             worth[move] > best - kTie ? 1.0 / static_cast<double>(ties) : 0.0;
-      const double better = (1.0 - kSlip) * best + kSlip * mean;
+      const double better = (1.0 - kSlipShare) * best + kSlipShare * mean;
       change = std::max(change, std::abs(better - value));
       value = better;
     });

@@ -73,12 +73,12 @@ struct MapCase {
   int size, obstacles, maps;
 };
 
-class ExtraMaps : public testing::TestWithParam<MapCase> {};
+class ExtraMaps : public ::testing::TestWithParam<MapCase> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, ExtraMaps,
-                         testing::Values(MapCase{9, 5, 5000}, MapCase{7, 5, 2000},
-                                         MapCase{7, 0, 500}, MapCase{7, 8, 300},
-                                         MapCase{9, 16, 500}, MapCase{12, 33, 100},
-                                         MapCase{33, 320, 2}),
+                         ::testing::Values(MapCase{9, 5, 5000}, MapCase{7, 5, 2000},
+                                           MapCase{7, 0, 500}, MapCase{7, 8, 300},
+                                           MapCase{9, 16, 500}, MapCase{12, 33, 100},
+                                           MapCase{33, 320, 2}),
                          [](const auto& tested) {
                            return "size" + std::to_string(tested.param.size) + "obstacles" +
                                   std::to_string(tested.param.obstacles);
@@ -231,14 +231,14 @@ ExtraOptions firm(ExtraOptions options = {}) {
 
 TEST(Extra, PaperDefaults) {
   const auto environment = make_environment("extra");
-  EXPECT_THAT(environment->spec().observation_shape, testing::ElementsAre(9, 9, 5));
+  EXPECT_THAT(environment->spec().observation_shape, ::testing::ElementsAre(9, 9, 5));
   EXPECT_EQ(environment->spec().horizon, 40);
   EXPECT_TRUE(environment->spec().binary_observations);
   EXPECT_EQ(environment->options()["slip"], 0.3);
   EXPECT_EQ(environment->options()["obstacles"], 5);
   EXPECT_EQ(environment->options()["reward"], "none");
   EXPECT_THAT(environment->spec().action_names,
-              testing::ElementsAre("up", "down", "left", "right", "stay"));
+              ::testing::ElementsAre("up", "down", "left", "right", "stay"));
 }
 
 TEST(Extra, PlanesShowWallsAgentGoalAndSpecialCells) {
@@ -327,7 +327,7 @@ TEST(Extra, ReachedSpecialCellsLeaveTheirPlane) {
 
 TEST(Extra, ReferenceVariantShowsBothCellsInOnePlaneForGood) {
   const Extra environment(firm({.size = 7, .one_plane = true, .cells_stay = true}));
-  EXPECT_THAT(environment.spec().observation_shape, testing::ElementsAre(7, 7, 4));
+  EXPECT_THAT(environment.spec().observation_shape, ::testing::ElementsAre(7, 7, 4));
   for (std::uint64_t episode = 0; episode < 50; ++episode) {
     Walk walk(environment, episode);
     const auto map = walk.map();
@@ -348,7 +348,7 @@ TEST(Extra, OnePlaneLosesTheCellThatWasReached) {
     const Cell one = *map.special[0], other = *map.special[1];
     if (!shortest_walk(map, map.agent, one, {map.goal, other})) continue;
     walk.go(one, {map.goal, other});
-    EXPECT_THAT(marked(environment.spec(), walk.observation(), 3), testing::ElementsAre(other));
+    EXPECT_THAT(marked(environment.spec(), walk.observation(), 3), ::testing::ElementsAre(other));
   }
 }
 

@@ -20,12 +20,12 @@ inline constexpr std::array kAllMoves = {Move::kUp, Move::kDown, Move::kLeft, Mo
 inline std::int32_t number(Move move) { return static_cast<std::int32_t>(move); }
 
 /// Whether `successes` of `trials` is within five standard deviations of probability p.
-inline testing::AssertionResult plausible(std::int64_t successes, std::int64_t trials, double p) {
+inline ::testing::AssertionResult plausible(std::int64_t successes, std::int64_t trials, double p) {
   const double expected = static_cast<double>(trials) * p;
   const double bound = 5.0 * std::sqrt(expected * (1.0 - p)) + 1e-9;
   if (std::abs(static_cast<double>(successes) - expected) <= bound)
-    return testing::AssertionSuccess();
-  return testing::AssertionFailure()
+    return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
          << successes << " of " << trials << ", expected " << expected << " give or take " << bound;
 }
 

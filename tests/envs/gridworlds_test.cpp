@@ -36,19 +36,19 @@ TEST(Grid, MovesChangeOneCoordinateAndWallsHold) {
     EXPECT_EQ(grid.number_of(grid.cell_at(i)), i);
 }
 
-class Gridworld : public testing::TestWithParam<std::string> {};
+class Gridworld : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Gridworld,
-                         testing::Values("diagonal", "takeball", "takeball-permuted"),
+                         ::testing::Values("diagonal", "takeball", "takeball-permuted"),
                          [](const auto& tested) { return test_name(tested.param); });
 
 TEST_P(Gridworld, PaperDefaults) {
   const auto environment = make_environment(GetParam());
   const auto planes = GetParam() == "diagonal" ? 3 : 7;
-  EXPECT_THAT(environment->spec().observation_shape, testing::ElementsAre(9, 9, planes));
+  EXPECT_THAT(environment->spec().observation_shape, ::testing::ElementsAre(9, 9, planes));
   EXPECT_EQ(environment->spec().horizon, 40);
   EXPECT_EQ(environment->options()["slip"], 0.3);
   EXPECT_THAT(environment->spec().action_names,
-              testing::ElementsAre("up", "down", "left", "right", "stay"));
+              ::testing::ElementsAre("up", "down", "left", "right", "stay"));
 }
 
 TEST_P(Gridworld, OneAgentOneGoalAndNeverInAWall) {
@@ -59,8 +59,8 @@ TEST_P(Gridworld, OneAgentOneGoalAndNeverInAWall) {
     const auto agent = marked(spec, step.observation, 1);
     ASSERT_EQ(walls.size(), 32u);
     ASSERT_EQ(agent.size(), 1u);
-    EXPECT_THAT(walls, testing::Not(testing::Contains(agent[0])));
-    EXPECT_THAT(marked(spec, step.observation, 2), testing::ElementsAre(Cell{7, 7}));
+    EXPECT_THAT(walls, ::testing::Not(::testing::Contains(agent[0])));
+    EXPECT_THAT(marked(spec, step.observation, 2), ::testing::ElementsAre(Cell{7, 7}));
   };
   for (const auto& episode : play(*environment, 1, 0, 100)) {
     for (const auto& step : episode.steps) check(step);
@@ -173,7 +173,7 @@ TEST(Takeball, StartsInTheLowestRow) {
     EXPECT_NE(balls, nullptr);
     columns.insert(agent.column);
   }
-  EXPECT_THAT(columns, testing::ElementsAre(1, 2, 3));
+  EXPECT_THAT(columns, ::testing::ElementsAre(1, 2, 3));
 }
 
 TEST(Takeball, BallsLieWhereThePaperPutsThem) {
@@ -182,7 +182,7 @@ TEST(Takeball, BallsLieWhereThePaperPutsThem) {
   const auto observation = picture(environment, environment.start(random));
   for (int ball = 0; ball < 4; ++ball)
     EXPECT_THAT(marked(environment.spec(), observation, 3 + ball),
-                testing::ElementsAre(Cell{1, 1 + 2 * ball}));
+                ::testing::ElementsAre(Cell{1, 1 + 2 * ball}));
 }
 
 TEST(Takeball, SteppingOnAnyBallRemovesAllForGood) {

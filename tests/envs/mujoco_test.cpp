@@ -40,8 +40,8 @@ TEST(Mujoco, WhereItIsMissingTheNamesSaySo) {
       make_environment(name);
       ADD_FAILURE() << name << " was made without MuJoCo";
     } catch (const InvalidArgument& error) {
-      EXPECT_THAT(error.what(),
-                  testing::AllOf(testing::HasSubstr(name), testing::HasSubstr("libmujoco-dev")));
+      EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr(name),
+                                                 ::testing::HasSubstr("libmujoco-dev")));
     }
   }
 }
@@ -156,7 +156,7 @@ TEST_P(LocomotionTest, StateIsKeptExactly) {
   const auto position = body.qpos(), velocity = body.qvel();
   again.put(position, velocity);
   // MuJoCo scales the Ant's quaternion to length 1 once more.
-  EXPECT_THAT(again.qpos(), testing::Pointwise(testing::DoubleNear(1e-15), position));
+  EXPECT_THAT(again.qpos(), ::testing::Pointwise(::testing::DoubleNear(1e-15), position));
   EXPECT_EQ(again.qvel(), velocity);
   again.lanes().set_state(0, again.lanes().state(0));
   EXPECT_EQ(again.qvel(), velocity);
@@ -246,9 +246,9 @@ TEST_P(LocomotionTest, InertiaIsAnOption) {
 class Hopper : public LocomotionTest {};
 class Walker2d : public LocomotionTest {};
 class Ant : public LocomotionTest {};
-INSTANTIATE_TEST_SUITE_P(Mujoco, Hopper, testing::Values("hopper"), task_name);
-INSTANTIATE_TEST_SUITE_P(Mujoco, Walker2d, testing::Values("walker2d"), task_name);
-INSTANTIATE_TEST_SUITE_P(Mujoco, Ant, testing::Values("ant"), task_name);
+INSTANTIATE_TEST_SUITE_P(Mujoco, Hopper, ::testing::Values("hopper"), task_name);
+INSTANTIATE_TEST_SUITE_P(Mujoco, Walker2d, ::testing::Values("walker2d"), task_name);
+INSTANTIATE_TEST_SUITE_P(Mujoco, Ant, ::testing::Values("ant"), task_name);
 
 /// How a step without torque ends, from rest in a pose with one coordinate moved.
 StepResult after(Body& body, std::vector<double> pose, std::size_t coordinate, double value) {
@@ -259,8 +259,8 @@ StepResult after(Body& body, std::vector<double> pose, std::size_t coordinate, d
 
 TEST_P(Hopper, WeighsWhatItDidInD4rl) {
   EXPECT_THAT(Body("hopper").environment().body_masses(),
-              testing::Pointwise(testing::DoubleNear(1e-6),
-                                 std::vector{3.534292, 3.926991, 2.714336, 5.089380}));
+              ::testing::Pointwise(::testing::DoubleNear(1e-6),
+                                   std::vector{3.534292, 3.926991, 2.714336, 5.089380}));
 }
 
 TEST_P(Hopper, EndsWhenItFallsTiltsOrFlies) {

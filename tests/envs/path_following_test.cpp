@@ -59,7 +59,7 @@ TEST(DistanceToPolyline, IsThatToTheNearestPoint) {
 TEST(PathFollowing, PaperDefaults) {
   const auto environment = make_environment("path-following");
   const auto& spec = environment->spec();
-  EXPECT_THAT(spec.observation_shape, testing::ElementsAre(6));
+  EXPECT_THAT(spec.observation_shape, ::testing::ElementsAre(6));
   EXPECT_EQ(spec.action_kind, ActionKind::kContinuous);
   EXPECT_EQ(spec.action_width, 2);
   EXPECT_EQ(spec.horizon, 100);

@@ -53,7 +53,7 @@ std::string playthrough(const Environment& environment) {
   return text;
 }
 
-class Playthrough : public testing::TestWithParam<std::string> {};
+class Playthrough : public ::testing::TestWithParam<std::string> {};
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
@@ -62,7 +62,7 @@ std::vector<std::string> names() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Playthrough, testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Golden, Playthrough, ::testing::ValuesIn(names()),
                          [](const auto& tested) { return test_name(tested.param); });
 
 TEST_P(Playthrough, IsUnchanged) {

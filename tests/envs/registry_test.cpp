@@ -21,9 +21,9 @@ std::string message_of(const std::function<void()>& action) {
 TEST(Registry, ListsEveryEnvironmentOnce) {
   std::vector<std::string> names;
   for (const auto& info : environments()) names.push_back(info.name);
-  EXPECT_THAT(names, testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "extra",
-                                          "path-following", "bandit", "hopper", "halfcheetah",
-                                          "walker2d", "ant"));
+  EXPECT_THAT(names, ::testing::ElementsAre("diagonal", "takeball", "takeball-permuted", "extra",
+                                            "path-following", "bandit", "hopper", "halfcheetah",
+                                            "walker2d", "ant"));
 }
 
 TEST(Registry, EnvironmentsAreWhatTheirEntrySays) {
@@ -51,11 +51,11 @@ TEST(Registry, OptionsDescribeAndRemakeAnEnvironment) {
 
 TEST(Registry, UnknownNamesAndKeysAreErrorsThatHelp) {
   EXPECT_THAT(message_of([] { make_environment("diagnoal"); }),
-              testing::AllOf(testing::HasSubstr("diagnoal"), testing::HasSubstr("takeball")));
+              ::testing::AllOf(::testing::HasSubstr("diagnoal"), ::testing::HasSubstr("takeball")));
   EXPECT_THAT(message_of([] {
                 make_environment("diagonal", {{"slpi", 0.1}});
               }),
-              testing::AllOf(testing::HasSubstr("slpi"), testing::HasSubstr("slip")));
+              ::testing::AllOf(::testing::HasSubstr("slpi"), ::testing::HasSubstr("slip")));
 }
 
 TEST(Registry, ImpossibleOptionsAreErrors) {
@@ -65,11 +65,11 @@ TEST(Registry, ImpossibleOptionsAreErrors) {
   EXPECT_THAT(message_of([] {
                 make_environment("diagonal", {{"start-size", 7}});
               }),
-              testing::HasSubstr("6 fit"));
+              ::testing::HasSubstr("6 fit"));
   EXPECT_THAT(message_of([] {
                 make_environment("takeball", {{"start-columns", 7}});
               }),
-              testing::HasSubstr("6 fit"));
+              ::testing::HasSubstr("6 fit"));
   EXPECT_THROW(make_environment("bandit", {{"first-state-share", -0.1}}), InvalidArgument);
 }
 

@@ -9,7 +9,7 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 /// Three episodes of 2, 3 and 1 steps; step i has state i and action (10 i, 10 i + 1).
 EpisodeBlock three_episodes() {

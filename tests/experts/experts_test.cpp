@@ -13,7 +13,7 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::vector<std::string> names_of(const Policies& policies) {
   std::vector<std::string> names;
@@ -64,7 +64,7 @@ TEST(SelectExperts, SaysWhichThereAre) {
   const auto all = make_experts(*make_environment("takeball"));
   const auto expect_refused = [&](const char* names, const char* words) {
     EXPECT_THAT([&] { select_experts(all, names); },
-                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(words)));
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr(words)));
   };
   expect_refused("ball-9", "no expert 'ball-9'; there are ball-0, ball-1, ball-2, ball-3");
   expect_refused("ball-0,", "no expert ''");
@@ -185,7 +185,7 @@ bool reaches_goal(const Trajectories& data, std::int64_t episode) {
 TEST(DiagonalExperts, ReachTheGoal) {
   const auto data = generate(Diagonal(), {.per_expert = 5000, .seed = 1});
   const auto share = share_by_expert(data, [&](auto i) { return reaches_goal(data, i); });
-  EXPECT_THAT(share, testing::Each(testing::Gt(0.99)));
+  EXPECT_THAT(share, ::testing::Each(::testing::Gt(0.99)));
 }
 
 /// The state behind each row of the dataset's table.
@@ -225,9 +225,9 @@ void check_success(const Takeball& environment) {
   EXPECT_THAT(
       share_by_expert(data,
                       [&](auto i) { return taken[static_cast<std::size_t>(i)] == data.labels[i]; }),
-      testing::Each(testing::Gt(0.99)));
+      ::testing::Each(::testing::Gt(0.99)));
   EXPECT_THAT(share_by_expert(data, [&](auto i) { return reaches_goal(data, i); }),
-              testing::Each(testing::Gt(0.97)));
+              ::testing::Each(::testing::Gt(0.97)));
 }
 
 TEST(TakeballExperts, TakeTheirBallAndReachTheGoal) { check_success(Takeball()); }

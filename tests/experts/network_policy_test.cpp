@@ -16,8 +16,8 @@
 namespace kindred {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 std::vector<float> random_numbers(std::size_t n, std::uint64_t seed) {
   Random random(seed);
@@ -77,7 +77,7 @@ TEST(InputView, StandardisesAndLimits) {
   const std::vector<float> observations = {1.5f, 0.0f, 1e9f, -1e9f};
   std::vector<float> out(4);
   view.apply(2, observations.data(), out.data());
-  EXPECT_THAT(out, testing::ElementsAre(1.0f, 1.0f, 10.0f, -10.0f));
+  EXPECT_THAT(out, ::testing::ElementsAre(1.0f, 1.0f, 10.0f, -10.0f));
 }
 
 /// Everything on the map appears where it lies as seen from the agent, and nothing else does.
@@ -100,7 +100,8 @@ TEST(InputView, CentredMovesTheAgentToTheMiddle) {
         const int row = cell.row - map.agent.row + reach;
         const int column = cell.column - map.agent.column + reach;
         if (row < 0 || row >= window || column < 0 || column >= window) return false;
-        auto& number = left[static_cast<std::size_t>((row * window + column) * 4 + plane)];
+        auto& number =
+            left[static_cast<std::size_t>((std::int64_t{row} * window + column) * 4 + plane)];
         EXPECT_EQ(number, 1.0f) << "plane " << plane;
         number = 0.0f;
         return true;
@@ -115,7 +116,7 @@ TEST(InputView, CentredMovesTheAgentToTheMiddle) {
                 row > 0 && column > 0 && row + 1 < map.size && column + 1 < map.size;
             EXPECT_TRUE(take({row, column}, 0) || !inside);  // of the ring, what is near enough
           }
-      EXPECT_THAT(left, testing::Each(0.0f));
+      EXPECT_THAT(left, ::testing::Each(0.0f));
     }
   }
 }
@@ -124,7 +125,7 @@ TEST(NetworkPolicy, DiscreteIsTheSoftmaxOfItsNetwork) {
   const auto environment = make_environment("extra");
   const auto policy = make_policy(environment->spec());
   const auto observations = extra_observations(*environment, 30);
-  std::vector<float> probabilities(30 * 5);
+  std::vector<float> probabilities(std::size_t{30} * 5);
   policy.distribution({30, {}, observations}, probabilities);
 
   const auto inputs = static_cast<std::size_t>(policy.view().inputs());
@@ -160,7 +161,7 @@ TEST(NetworkPolicy, HowManyAreAskedAtOnceDoesNotMatter) {
   const auto policy = make_policy(environment->spec());
   const auto dim = static_cast<std::size_t>(environment->spec().observation_dim());
   const auto observations = extra_observations(*environment, 700);
-  std::vector<float> together(700 * 5), alone(5);
+  std::vector<float> together(std::size_t{700} * 5), alone(5);
   policy.distribution({700, {}, observations}, together);
   for (std::size_t i = 0; i < 700; ++i) {
     policy.distribution({1, {}, std::span(observations).subspan(i * dim, dim)}, alone);
@@ -169,7 +170,7 @@ TEST(NetworkPolicy, HowManyAreAskedAtOnceDoesNotMatter) {
   }
 }
 
-class PolicyFile : public testing::TestWithParam<const char*> {
+class PolicyFile : public ::testing::TestWithParam<const char*> {
  protected:
   std::unique_ptr<Environment> environment_ = make_environment(GetParam());
   NetworkPolicy policy_ = make_policy(environment_->spec());
@@ -180,8 +181,8 @@ class PolicyFile : public testing::TestWithParam<const char*> {
   }
   static void expect_refused(const std::string& bytes, const std::string& words) {
     EXPECT_THAT([&] { read(bytes); },
-                ThrowsMessage<DataFormatError>(testing::AllOf(
-                    HasSubstr("file 'x'"), HasSubstr(words), testing::Not(HasSubstr("\n")))));
+                ThrowsMessage<DataFormatError>(::testing::AllOf(
+                    HasSubstr("file 'x'"), HasSubstr(words), ::testing::Not(HasSubstr("\n")))));
   }
   /// The file with another first line.
   std::string with(const std::string& key, const nlohmann::json& value) const {
@@ -191,7 +192,7 @@ class PolicyFile : public testing::TestWithParam<const char*> {
     return header.dump() + bytes_.substr(end);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Environments, PolicyFile, testing::Values("extra", "path-following"),
+INSTANTIATE_TEST_SUITE_P(Environments, PolicyFile, ::testing::Values("extra", "path-following"),
                          [](const auto& tested) { return std::string(tested.param).substr(0, 4); });
 
 TEST_P(PolicyFile, HoldsAllOfThePolicyBitByBit) {
@@ -276,7 +277,7 @@ TEST_P(PolicyFile, DamageNeverCrashes) {
       read(damaged);
     } catch (const DataFormatError& error) {
       ++refused;
-      EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+      EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     }
   }
   EXPECT_GT(refused, 400);

@@ -20,9 +20,9 @@ double ceiling(const std::string& name) {
   return normalized_mutual_information(data.oracle.span(), data.labels.span());
 }
 
-class Oracle : public testing::TestWithParam<const char*> {};
+class Oracle : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Environments, Oracle,
-                         testing::Values("diagonal", "takeball", "takeball-permuted", "bandit"),
+                         ::testing::Values("diagonal", "takeball", "takeball-permuted", "bandit"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::erase(name, '-');
@@ -102,7 +102,7 @@ TEST(Oracle, AddsLogProbabilities) {
   EXPECT_EQ(scores[1], -std::numeric_limits<double>::infinity());
   EXPECT_NEAR(scores[2], std::log(0.5), 1e-12);
   EXPECT_EQ(scores[3], 0.0);
-  EXPECT_THAT(oracle_labels(data, environment, policies), testing::ElementsAre(0, 1));
+  EXPECT_THAT(oracle_labels(data, environment, policies), ::testing::ElementsAre(0, 1));
 }
 
 TEST(Oracle, RejectsDatasetsOfOtherEnvironments) {

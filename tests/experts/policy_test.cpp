@@ -95,7 +95,7 @@ TEST(TabularPolicy, GivesTheRowsOfTheStatesAsked) {
   const std::vector<std::int32_t> states = {1, 0, 1};
   std::vector<float> out(6);
   policy.distribution({3, states, {}}, out);
-  EXPECT_THAT(out, testing::ElementsAre(1.0f, 0.0f, 0.25f, 0.75f, 1.0f, 0.0f));
+  EXPECT_THAT(out, ::testing::ElementsAre(1.0f, 0.0f, 0.25f, 0.75f, 1.0f, 0.0f));
 }
 
 TEST(TabularPolicy, RowsMustBeDistributions) {

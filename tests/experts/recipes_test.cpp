@@ -19,9 +19,9 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(Recipes, NameTheExpertsOfEachEnvironment) {
   EXPECT_THAT(trained_names("extra"), ElementsAre("plus", "minus", "zero"));
@@ -73,7 +73,7 @@ std::string outcome(const std::vector<TrainedExpert>& experts) {
   return all;
 }
 
-class Train : public testing::Test {
+class Train : public ::testing::Test {
  protected:
   struct Interruption {};
 
@@ -171,7 +171,7 @@ TEST_F(Train, RefusesTheCheckpointOfOtherOptions) {
   EXPECT_THROW(train(recipe_, drift_, run_), DataFormatError);
 }
 
-class LoadExperts : public testing::Test {
+class LoadExperts : public ::testing::Test {
  protected:
   /// A policy that has learned nothing, for each expert of the environment.
   void write_experts(const Environment& environment) const {

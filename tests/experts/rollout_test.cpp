@@ -61,12 +61,12 @@ std::vector<float> episode(const Trajectories& data, std::int64_t i) {
   return all;
 }
 
-class Rollout : public testing::TestWithParam<const char*> {
+class Rollout : public ::testing::TestWithParam<const char*> {
  protected:
   std::unique_ptr<Environment> environment_ = make_environment(GetParam());
 };
 INSTANTIATE_TEST_SUITE_P(Environments, Rollout,
-                         testing::Values("diagonal", "takeball", "takeball-permuted", "bandit"),
+                         ::testing::Values("diagonal", "takeball", "takeball-permuted", "bandit"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::erase(name, '-');
@@ -84,7 +84,7 @@ TEST_P(Rollout, IsAValidLabelledDataset) {
   }
   EXPECT_EQ(data.label_names.size(), experts.size());
   EXPECT_EQ(data.oracle.size(), data.episodes());
-  EXPECT_THAT(values(data.rewards), testing::Each(0.0f));
+  EXPECT_THAT(values(data.rewards), ::testing::Each(0.0f));
 }
 
 TEST_P(Rollout, EpisodesEndWithTheirLastStepOnly) {

@@ -31,7 +31,7 @@ TEST(ShortestPathWalker, ChoosesEvenlyAmongTheBestMoves) {
       map.walls[map.index(cell)] = 1;
   map.agent = {1, 1};
   map.goal = {5, 5};
-  std::vector<float> observation(7 * 7 * 5), moves(kMoves);
+  std::vector<float> observation(std::size_t{7} * 7 * 5), moves(kMoves);
   paint(map, {}, observation);
   kWalker[0]->distribution({1, {}, observation}, moves);
   EXPECT_EQ(moves, (std::vector{0.0f, 0.5f, 0.0f, 0.5f, 0.0f}));

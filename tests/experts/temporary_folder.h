@@ -16,7 +16,7 @@ class TemporaryFolder {
   TemporaryFolder()
       : path_(std::filesystem::temp_directory_path() /
               ("kindred-experts-" +
-               std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+               std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
                std::to_string(::getpid()))) {
     std::filesystem::create_directories(path_);
   }

@@ -23,7 +23,7 @@ Trajectories roll_out(const Environment& environment, std::shared_ptr<const Poli
   return rollout(environment, {std::move(policy)}, {.per_expert = episodes, .seed = kSeed});
 }
 
-class ExtraExperts : public testing::Test {
+class ExtraExperts : public ::testing::Test {
  protected:
   ExtraRates rates(const std::string& expert) {
     return extra_rates(
@@ -77,7 +77,7 @@ Route follow(const Trajectories& data, std::span<const Point> path) {
   return mean;
 }
 
-class PathExperts : public testing::Test {
+class PathExperts : public ::testing::Test {
  protected:
   Trajectories data(const std::string& expert) {
     return roll_out(*environment_, select_experts(make_experts(*environment_), expert).front(),
@@ -116,9 +116,9 @@ double mean_return(const Trajectories& data) {
   return sum / static_cast<double>(data.episodes());
 }
 
-class LocomotionExperts : public testing::TestWithParam<const char*> {};
+class LocomotionExperts : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Tasks, LocomotionExperts,
-                         testing::Values("hopper", "halfcheetah", "walker2d"),
+                         ::testing::Values("hopper", "halfcheetah", "walker2d"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(LocomotionExperts, MediumIsAThirdToAHalfOfExpert) {
@@ -133,9 +133,9 @@ TEST_P(LocomotionExperts, MediumIsAThirdToAHalfOfExpert) {
   EXPECT_LE(medium, expert / 2.0);
 }
 
-class TrainedExperts : public testing::TestWithParam<const char*> {};
+class TrainedExperts : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Environments, TrainedExperts,
-                         testing::Values("extra", "path-following", "hopper"),
+                         ::testing::Values("extra", "path-following", "hopper"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::erase(name, '-');

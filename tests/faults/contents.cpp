@@ -93,7 +93,7 @@ std::string whole_page(const std::string& text, const std::string& end) {
 }  // namespace
 
 std::string meaning_of(const fs::path& file) try {
-  const auto bytes = read_text(file);
+  auto bytes = read_text(file);
   const auto kind = file.extension().string();
   if (bytes.starts_with("\x89HDF")) return meaning_of_hdf5(file);
   if (bytes.starts_with("PK")) return meaning_of_zip(file);

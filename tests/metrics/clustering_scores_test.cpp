@@ -116,7 +116,7 @@ TEST(ClusteringScores, RefuseListsOfDifferentLengths) {
     score_clustering(two, three);
     FAIL() << "expected an error";
   } catch (const InvalidArgument& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("2 predicted labels with 3 true labels"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("2 predicted labels with 3 true labels"));
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-constexpr Tolerance kTolerance{.outputs = 2e-6, .gradients = 2e-5};
+constexpr Tolerance kTorchTolerance{.outputs = 2e-6, .gradients = 2e-5};
 
 struct NamedEngine {
   const char* name;
@@ -84,7 +84,7 @@ TEST_P(AutoencoderParity, FeaturesLikelihoodsAndGradients) {
   for_each_way([&](AutoencoderEngine& engine, std::span<const SequenceBatch> parts) {
     const auto found = evaluate(engine, case_["parameters"], parts, case_["feature_weight"],
                                 case_["likelihood_weight"]);
-    expect_close(case_.architecture, found, expected, kTolerance);
+    expect_close(case_.architecture, found, expected, kTorchTolerance);
   });
 }
 
@@ -97,11 +97,11 @@ TEST_P(AutoencoderParity, LossOfCaae) {
     const auto log_likelihood = engine.log_likelihood(parameters, z, parts);
     const auto nearest = std::get<0>(squared_distances(z, centres).min(1));
     const auto loss = (alpha * nearest - log_likelihood).mean() - codebook_spread(centres);
-    EXPECT_LT(error(loss, case_["caae/loss"]), kTolerance.outputs);
+    EXPECT_LT(error(loss, case_["caae/loss"]), kTorchTolerance.outputs);
     const auto gradients = torch::autograd::grad({loss}, {parameters, centres});
     expect_blocks_close(case_.architecture, gradients[0], case_["caae/d_parameters"],
-                        kTolerance.gradients);
-    EXPECT_LT(error(gradients[1], case_["caae/d_centres"]), kTolerance.gradients);
+                        kTorchTolerance.gradients);
+    EXPECT_LT(error(gradients[1], case_["caae/d_centres"]), kTorchTolerance.gradients);
   });
 }
 
@@ -205,7 +205,7 @@ TEST_F(AutoencoderModules, GruStates) {
     const auto means = make(architecture_)->encode(parameters_, parts).flip(0);
     const auto sums = means * at::arange(1, 8).unsqueeze(1);
     const auto states = at::cat({sums.slice(0, 0, 1), sums.slice(0, 1) - sums.slice(0, 0, -1)});
-    EXPECT_LT(error(states, fixture_["gru/states"]), kTolerance.outputs);
+    EXPECT_LT(error(states, fixture_["gru/states"]), kTorchTolerance.outputs);
   }
 }
 
@@ -224,7 +224,7 @@ TEST_F(AutoencoderModules, Attention) {
   for (const auto& [name, make] : engines()) {
     SCOPED_TRACE(name);
     const auto features = make(architecture_)->encode(parameters_, parts);
-    EXPECT_LT(error(features[0], fixture_["attention/output"]), kTolerance.outputs);
+    EXPECT_LT(error(features[0], fixture_["attention/output"]), kTorchTolerance.outputs);
   }
 }
 
@@ -245,7 +245,7 @@ TEST_F(AutoencoderModules, GaussianLogDensity) {
       const auto parts = parts_of(architecture_, sequences, {1}, Rows::kPerStep);
       const auto found =
           make(architecture_)->log_likelihood(parameters_, at::zeros({1, 16}), parts);
-      EXPECT_LT(error(found[0], expected[i]), kTolerance.outputs);
+      EXPECT_LT(error(found[0], expected[i]), kTorchTolerance.outputs);
     }
 }
 
@@ -263,7 +263,7 @@ TEST_F(AutoencoderModules, CategoricalLogProbability) {
       SCOPED_TRACE(std::string(name) + ", row " + std::to_string(i));
       block(parameters, layout.mean_bias)[0].copy_(logits[i]);
       const auto found = make(architecture)->log_likelihood(parameters, at::zeros({3, 16}), parts);
-      EXPECT_LT(error(found, fixture_["categorical/log_probs"][i]), kTolerance.outputs);
+      EXPECT_LT(error(found, fixture_["categorical/log_probs"][i]), kTorchTolerance.outputs);
     }
 }
 

@@ -16,7 +16,7 @@ const AutoencoderArchitecture kDiscrete{.inputs = 11, .discrete = true, .actions
 const AutoencoderArchitecture kContinuous{.inputs = 17, .discrete = false, .actions = 6};
 const std::vector<std::int64_t> kLengths = {300, 211, 64, 63, 17, 2, 1, 1};
 const std::vector<std::size_t> kSplit = {2, 1, 4, 1};
-constexpr Tolerance kTolerance{.outputs = 2e-6, .gradients = 1e-4};  // over 300 steps
+constexpr Tolerance kKernelTolerance{.outputs = 2e-6, .gradients = 1e-4};  // over 300 steps
 
 at::Tensor random_tensor(std::vector<std::int64_t> shape, std::uint64_t seed) {
   Random random(seed, "autoencoder");
@@ -69,8 +69,8 @@ class CpuAutoencoderTest : public ::testing::TestWithParam<bool> {
 TEST_P(CpuAutoencoderTest, MatchesLibTorch) {
   const auto whole = parts({8});
   const auto expected = evaluate_with(*make_torch_autoencoder(architecture_), whole);
-  expect_close(architecture_, evaluate_with(*engine_, whole), expected, kTolerance);
-  expect_close(architecture_, evaluate_with(*engine_, parts(kSplit)), expected, kTolerance);
+  expect_close(architecture_, evaluate_with(*engine_, whole), expected, kKernelTolerance);
+  expect_close(architecture_, evaluate_with(*engine_, parts(kSplit)), expected, kKernelTolerance);
 }
 
 TEST_P(CpuAutoencoderTest, DoesNotDependOnThreads) {
@@ -105,7 +105,7 @@ TEST_P(CpuAutoencoderTest, HowRowsAreKeptDoesNotMatter) {
     const auto found = evaluate_with(*engine_, parts({8}, rows));
     EXPECT_TRUE(at::equal(found.features, distinct.features));
     EXPECT_TRUE(at::equal(found.log_likelihood, distinct.log_likelihood));
-    expect_close(architecture_, found, distinct, kTolerance);
+    expect_close(architecture_, found, distinct, kKernelTolerance);
   }
 }
 
@@ -133,7 +133,7 @@ TEST_P(CpuAutoencoderTest, GradientsPassThroughComputedParameters) {
     return torch::autograd::grad({total}, {halves})[0];
   };
   expect_blocks_close(architecture_, gradient(*engine_),
-                      gradient(*make_torch_autoencoder(architecture_)), kTolerance.gradients);
+                      gradient(*make_torch_autoencoder(architecture_)), kKernelTolerance.gradients);
 }
 
 TEST_P(CpuAutoencoderTest, RefusesGradientsOfAnEarlierRun) {

@@ -9,7 +9,7 @@
 namespace kindred {
 namespace {
 
-std::vector<float> random_values(std::int64_t n, std::uint64_t seed) {
+std::vector<float> normal_values(std::int64_t n, std::uint64_t seed) {
   Random random(seed, "gemm");
   std::vector<float> values(static_cast<std::size_t>(n));
   for (auto& x : values) x = static_cast<float>(random.normal());
@@ -23,9 +23,9 @@ TEST(Gemm, MatchesTheDefinition) {
       for (const std::int64_t k : {1, 17, 256, 300})
         for (const bool transposed : {false, true})
           for (const bool accumulate : {false, true}) {
-            const auto a = random_values(m * k, 1);
-            const auto b = random_values(k * n, 2);
-            const auto start = random_values(m * n, 3);
+            const auto a = normal_values(m * k, 1);
+            const auto b = normal_values(k * n, 2);
+            const auto start = normal_values(m * n, 3);
             auto c = start;
             const StridedMatrix strided =
                 transposed ? StridedMatrix{a.data(), 1, m} : StridedMatrix{a.data(), k, 1};

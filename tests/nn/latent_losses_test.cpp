@@ -14,7 +14,7 @@ namespace {
 using testing::error;
 using testing::Fixture;
 
-constexpr double kTolerance = 1e-5;
+constexpr double kLossTolerance = 1e-5;
 
 std::vector<at::Tensor> gradients(const at::Tensor& loss, const std::vector<at::Tensor>& of) {
   return torch::autograd::grad({loss}, of);
@@ -32,8 +32,8 @@ TEST_F(LatentLosses, Caae) {
     const auto centres = leaf(name + "/caae/centres");
     EXPECT_LT(error(squared_distances(fixture_[name + "/features"], centres),
                     fixture_[name + "/caae/distances"]),
-              kTolerance);
-    EXPECT_LT(error(codebook_spread(centres), fixture_[name + "/caae/spread"]), kTolerance);
+              kLossTolerance);
+    EXPECT_LT(error(codebook_spread(centres), fixture_[name + "/caae/spread"]), kLossTolerance);
   }
 }
 
@@ -43,7 +43,7 @@ TEST_F(LatentLosses, SpreadCountsNoPairBeyondOne) {
   EXPECT_FLOAT_EQ(spread.item<float>(), 4.5F / 9.0F);
   const auto gradient = gradients(spread, {centres})[0];
   EXPECT_LT(error(gradient, at::tensor({0.0F, -2.0F / 9.0F, 2.0F / 9.0F}).view({3, 1})),
-            kTolerance);
+            kLossTolerance);
 }
 
 TEST_F(LatentLosses, Dec) {
@@ -52,12 +52,12 @@ TEST_F(LatentLosses, Dec) {
   const auto q = student_assignment(z, centres);
   const auto p = target_distribution(q).detach();
   const auto kl = assignment_kl(p, q);
-  EXPECT_LT(error(q, fixture_["dec/q"]), kTolerance);
-  EXPECT_LT(error(p, fixture_["dec/p"]), kTolerance);
-  EXPECT_LT(error(kl, fixture_["dec/kl"]), kTolerance);
+  EXPECT_LT(error(q, fixture_["dec/q"]), kLossTolerance);
+  EXPECT_LT(error(p, fixture_["dec/p"]), kLossTolerance);
+  EXPECT_LT(error(kl, fixture_["dec/kl"]), kLossTolerance);
   const auto found = gradients(kl.sum(), {z, centres});
-  EXPECT_LT(error(found[0], fixture_["dec/d_z"]), kTolerance);
-  EXPECT_LT(error(found[1], fixture_["dec/d_centres"]), kTolerance);
+  EXPECT_LT(error(found[0], fixture_["dec/d_z"]), kLossTolerance);
+  EXPECT_LT(error(found[1], fixture_["dec/d_centres"]), kLossTolerance);
 }
 
 TEST_F(LatentLosses, AssignmentsMayBeZero) {
@@ -72,10 +72,10 @@ TEST_F(LatentLosses, Vae) {
   const auto mean = leaf("vae/mean");
   const auto log_variance = leaf("vae/log_variance");
   const auto kl = gaussian_kl(mean, log_variance);
-  EXPECT_LT(error(kl, fixture_["vae/kl"]), kTolerance);
+  EXPECT_LT(error(kl, fixture_["vae/kl"]), kLossTolerance);
   const auto found = gradients((kl * fixture_["vae/weight"]).sum(), {mean, log_variance});
-  EXPECT_LT(error(found[0], fixture_["vae/d_mean"]), kTolerance);
-  EXPECT_LT(error(found[1], fixture_["vae/d_log_variance"]), kTolerance);
+  EXPECT_LT(error(found[0], fixture_["vae/d_mean"]), kLossTolerance);
+  EXPECT_LT(error(found[1], fixture_["vae/d_log_variance"]), kLossTolerance);
 }
 
 /// Straight through: the reconstruction moves z, the codebook term moves codes towards z, the
@@ -90,10 +90,10 @@ TEST_F(LatentLosses, VqVae) {
   const auto commitment = std::get<0>(squared_distances(z, codebook.detach()).min(1));
   const auto loss = reconstruction + std::get<0>(to_codes).sum() + commitment.sum();
   EXPECT_TRUE(at::equal(codes, at::tensor(fixture_.integers("vq/codes"))));
-  EXPECT_LT(error(loss, fixture_["vq/loss"]), kTolerance);
+  EXPECT_LT(error(loss, fixture_["vq/loss"]), kLossTolerance);
   const auto found = gradients(loss, {z, codebook});
-  EXPECT_LT(error(found[0], fixture_["vq/d_z"]), kTolerance);
-  EXPECT_LT(error(found[1], fixture_["vq/d_codebook"]), kTolerance);
+  EXPECT_LT(error(found[0], fixture_["vq/d_z"]), kLossTolerance);
+  EXPECT_LT(error(found[1], fixture_["vq/d_codebook"]), kLossTolerance);
 }
 
 }  // namespace

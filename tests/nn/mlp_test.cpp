@@ -40,24 +40,24 @@ struct Case {
   std::uint64_t every;  // of how many inputs one is set
 };
 
-class MlpOf : public testing::TestWithParam<Case> {
+class MlpOf : public ::testing::TestWithParam<Case> {
  protected:
   const MlpShape& shape() const { return GetParam().shape; }
   std::vector<float> rows(std::int64_t count) const {
     return random_rows(count, shape().inputs, GetParam().every);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Shapes, MlpOf,
-                         testing::Values(Case{kDense, 1}, Case{kSparse, 12},
-                                         Case{{.inputs = 1, .hidden = {16}, .outputs = 1}, 1},
-                                         Case{{.inputs = 3, .hidden = {16, 32, 16}, .outputs = 20},
-                                              1},
-                                         Case{{.inputs = 5, .hidden = {17, 6}, .outputs = 2}, 1},
-                                         Case{{.inputs = 2, .hidden = {}, .outputs = 3}, 1}),
-                         [](const auto& tested) {
-                           return fmt::format("{}{}", tested.param.shape.sparse ? "Sparse" : "Of",
-                                              tested.param.shape.inputs);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, MlpOf,
+    ::testing::Values(Case{kDense, 1}, Case{kSparse, 12},
+                      Case{{.inputs = 1, .hidden = {16}, .outputs = 1}, 1},
+                      Case{{.inputs = 3, .hidden = {16, 32, 16}, .outputs = 20}, 1},
+                      Case{{.inputs = 5, .hidden = {17, 6}, .outputs = 2}, 1},
+                      Case{{.inputs = 2, .hidden = {}, .outputs = 3}, 1}),
+    [](const auto& tested) {
+      return fmt::format("{}{}", tested.param.shape.sparse ? "Sparse" : "Of",
+                         tested.param.shape.inputs);
+    });
 
 TEST_P(MlpOf, ForwardMatchesTheDefinition) {
   constexpr std::int64_t kRows = 23;

@@ -6,7 +6,7 @@
 namespace kindred::render {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(Ticks, AreRoundNumbersWithinTheRange) {
   EXPECT_THAT(round_ticks({-1.05, 1.05}, 5).labels,

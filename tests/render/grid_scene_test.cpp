@@ -10,8 +10,8 @@
 namespace kindred {
 namespace {
 
-using testing::ElementsAre;
-using testing::Optional;
+using ::testing::ElementsAre;
+using ::testing::Optional;
 
 GridShape shape_of(const Environment& environment) {
   const auto& shape = environment.spec().observation_shape;
@@ -76,7 +76,7 @@ TEST(DecodeGrid, KnowsInnerWallsAndSeveralObjectsInAPlane) {
   EXPECT_EQ(scene->after({2, 1}, Move::kStay), (Cell{2, 1}));
 }
 
-class Refused : public testing::Test {
+class Refused : public ::testing::Test {
  protected:
   const Diagonal diagonal_;
   const GridShape shape_ = shape_of(diagonal_);

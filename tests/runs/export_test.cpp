@@ -15,6 +15,7 @@
 #include "kindred/data/npy.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "tests/clustering/synthetic.h"
+#include "tests/runs/finished_run.h"
 
 namespace kindred {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::message_of;
 using ::testing::UnorderedElementsAre;
 
 /// Two policies that see columns 2 and 0 of three, scaled.
@@ -52,16 +54,6 @@ std::vector<float> random_rows(std::int64_t n, std::int64_t dim) {
 
 at::Tensor as_tensor(std::vector<float>& rows, std::int64_t width) {
   return at::from_blob(rows.data(), {static_cast<std::int64_t>(rows.size()) / width, width});
-}
-
-template <class Work>
-std::string message_of(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 class Export : public ::testing::Test {

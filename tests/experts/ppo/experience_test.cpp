@@ -32,7 +32,7 @@ TEST(EstimateAdvantages, MatchesACalculationByHand) {
   auto e = two_lanes();
   estimate_advantages({.lanes = 2, .lane_steps = 4, .discount = 0.5, .trace = 0.5}, 2.0F, e);
   const std::vector<double> advantages = {1.75, -3.0, 4.5, 2.0, 7.0, 2.0, -4.0, -4.0};
-  EXPECT_THAT(e.returns, testing::ElementsAre(2.75F, 0.0F, 6.5F, 6.0F, 9.0F, 3.0F, 0.0F, -2.0F));
+  EXPECT_THAT(e.returns, ::testing::ElementsAre(2.75F, 0.0F, 6.5F, 6.0F, 9.0F, 3.0F, 0.0F, -2.0F));
 
   double mean = 0.0, variance = 0.0;
   for (const double advantage : advantages) mean += advantage / 8.0;
@@ -46,8 +46,8 @@ TEST(EstimateAdvantages, MatchesACalculationByHand) {
 TEST(EstimateAdvantages, WholeTracesGiveDiscountedReturns) {
   auto e = two_lanes();
   estimate_advantages({.lanes = 2, .lane_steps = 4, .discount = 0.5, .trace = 1.0}, 1.0F, e);
-  EXPECT_THAT(e.returns, testing::ElementsAre(1.0F, 0.0F, 2.0F + 0.5F + 2.0F, 1.0F + 4.0F,
-                                              3.0F + 3.0F, 1.0F - 0.25F, -0.5F, -1.0F));
+  EXPECT_THAT(e.returns, ::testing::ElementsAre(1.0F, 0.0F, 2.0F + 0.5F + 2.0F, 1.0F + 4.0F,
+                                                3.0F + 3.0F, 1.0F - 0.25F, -0.5F, -1.0F));
 }
 
 TEST(RunningStatistics, MatchPlainMeanAndDeviation) {
@@ -108,7 +108,7 @@ TEST(RunningStatistics, ContinueWhereTheyWereSaved) {
   EXPECT_THROW(other.restore({}), DataFormatError);
 }
 
-const PpoOptions kOptions{
+const PpoOptions kCollecting{
     .lanes = 20, .lane_steps = 15, .hidden = 16, .seed = 5, .workers = Workers(1)};
 
 /// One collection after the other, from the start.
@@ -134,15 +134,15 @@ std::int32_t moved(std::int32_t cell, std::int32_t action) {
 /// Walks along every lane of two collections and recounts what happened.
 TEST(Collector, WritesDownWhatHappened) {
   const Chain chain;
-  const auto parts = collect(chain, kOptions, 2);
+  const auto parts = collect(chain, kCollecting, 2);
   std::array<std::vector<double>, 2> returns, lengths;
-  for (std::int64_t lane = 0; lane < kOptions.lanes; ++lane) {
+  for (std::int64_t lane = 0; lane < kCollecting.lanes; ++lane) {
     double sum = 0.0, length = 0.0;
     std::int32_t next = -1;  // where the agent must be, unless an episode begins
     for (std::size_t part = 0; part < 2; ++part)
-      for (std::int64_t t = 0; t < kOptions.lane_steps; ++t) {
+      for (std::int64_t t = 0; t < kCollecting.lane_steps; ++t) {
         const auto& e = parts[part];
-        const auto row = static_cast<std::size_t>(lane * kOptions.lane_steps + t);
+        const auto row = static_cast<std::size_t>(lane * kCollecting.lane_steps + t);
         const auto cell = cell_of(e.inputs, static_cast<std::int64_t>(row));
         ASSERT_TRUE(next < 0 || cell == next);
         next = moved(cell, e.discrete[row]);
@@ -164,17 +164,17 @@ TEST(Collector, WritesDownWhatHappened) {
   for (std::size_t part = 0; part < 2; ++part) {
     EXPECT_GT(returns[part].size(), 20U);
     EXPECT_THAT(parts[part].episode_returns,
-                testing::UnorderedPointwise(testing::DoubleNear(1e-6), returns[part]));
-    EXPECT_THAT(parts[part].episode_lengths, testing::UnorderedElementsAreArray(lengths[part]));
+                ::testing::UnorderedPointwise(::testing::DoubleNear(1e-6), returns[part]));
+    EXPECT_THAT(parts[part].episode_lengths, ::testing::UnorderedElementsAreArray(lengths[part]));
   }
 }
 
 TEST(Collector, ValuesAndProbabilitiesAreTheNetworks) {
   const Chain chain;
-  const Learner learner(chain.spec(), kOptions);
+  const Learner learner(chain.spec(), kCollecting);
   const auto& networks = learner.networks();
-  const auto e = collect(chain, kOptions).front();
-  ASSERT_EQ(e.rows(), kOptions.batch());
+  const auto e = collect(chain, kCollecting).front();
+  ASSERT_EQ(e.rows(), kCollecting.batch());
   ASSERT_EQ(e.observations, e.inputs);  // nothing is known about them yet
   Mlp::Pass pass;
   const auto value_of = [&](const std::vector<float>& input) {
@@ -192,7 +192,7 @@ TEST(Collector, ValuesAndProbabilitiesAreTheNetworks) {
     const auto logit = outputs[static_cast<std::size_t>(e.discrete[i])];
     ASSERT_NEAR(static_cast<double>(e.log_probabilities[i]),
                 static_cast<double>(logit) - std::log(sum), 1e-5);
-    const bool runs_on = e.endings[i] == Ending::kNone && (row + 1) % kOptions.lane_steps != 0;
+    const bool runs_on = e.endings[i] == Ending::kNone && (row + 1) % kCollecting.lane_steps != 0;
     const bool cut = !runs_on && e.endings[i] != Ending::kTerminal;
     ASSERT_EQ(e.cut_values[i],
               cut ? value_of(Chain::observation(moved(cell, e.discrete[i]))) : 0.0F);
@@ -203,8 +203,8 @@ TEST(Collector, ValuesAndProbabilitiesAreTheNetworks) {
 
 TEST(Collector, ContinuousActionsAreScoredByDensity) {
   const Drift drift;
-  const Learner learner(drift.spec(), kOptions);
-  const auto e = collect(drift, kOptions).front();
+  const Learner learner(drift.spec(), kCollecting);
+  const auto e = collect(drift, kCollecting).front();
   ASSERT_EQ(e.continuous.size(), 2 * e.rewards.size());
   Mlp::Pass pass;
   for (std::size_t row = 0; row < e.rewards.size(); ++row) {
@@ -217,8 +217,8 @@ TEST(Collector, ContinuousActionsAreScoredByDensity) {
 
 TEST(Collector, ThreadsDoNotMatterButRoundsDo) {
   const Drift drift;
-  const auto one = collect(drift, kOptions, 2);
-  auto options = kOptions;
+  const auto one = collect(drift, kCollecting, 2);
+  auto options = kCollecting;
   options.workers = Workers(3);
   const auto three = collect(drift, options, 2);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -229,7 +229,7 @@ TEST(Collector, ThreadsDoNotMatterButRoundsDo) {
     EXPECT_EQ(three[i].episode_returns, one[i].episode_returns);
   }
   EXPECT_NE(one[0].inputs, one[1].inputs);
-  EXPECT_NE(collect(drift, kOptions, 1, 1).front().inputs, one[0].inputs);
+  EXPECT_NE(collect(drift, kCollecting, 1, 1).front().inputs, one[0].inputs);
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ constexpr double kEntropy = 0.05;
 constexpr double kTiny = 1e-12;  // a learning rate that leaves parameters where they are
 
 /// All rows in one gradient, which nothing shortens.
-const PpoOptions kOptions{.lanes = 20,
-                          .lane_steps = 15,
-                          .epochs = 1,
-                          .minibatch = 300,
-                          .hidden = 16,
-                          .max_gradient_norm = 1e6,
-                          .seed = 7,
-                          .workers = Workers(2)};
+const PpoOptions kLearning{.lanes = 20,
+                           .lane_steps = 15,
+                           .epochs = 1,
+                           .minibatch = 300,
+                           .hidden = 16,
+                           .max_gradient_norm = 1e6,
+                           .seed = 7,
+                           .workers = Workers(2)};
 
 /// A policy that has moved since it acted, and what it lived through.
 struct Moved {
@@ -127,7 +127,7 @@ Terms softmax_terms(const std::vector<double>& logits, std::int32_t action) {
 }
 
 TEST(Learner, DiscreteActorFollowsTheSlopesOfTheLoss) {
-  Moved moved(Chain(), kOptions);
+  Moved moved(Chain(), kLearning);
   const auto parameters = packed_doubles(moved.learner.networks().actor);
   const auto statistics = moved.update(kTiny);
   EXPECT_GT(statistics.clipped, 0.02);  // rows on both sides of the clip
@@ -144,7 +144,7 @@ TEST(Learner, DiscreteActorFollowsTheSlopesOfTheLoss) {
 }
 
 TEST(Learner, GaussianActorFollowsTheSlopesOfTheLoss) {
-  Moved moved(Drift(), kOptions);
+  Moved moved(Drift(), kLearning);
   auto parameters = packed_doubles(moved.learner.networks().actor);
   const auto weights = parameters.size();
   for (const float number : moved.learner.networks().log_deviation)  // lie behind the weights
@@ -174,7 +174,7 @@ TEST(Learner, GaussianActorFollowsTheSlopesOfTheLoss) {
 }
 
 TEST(Learner, CriticFollowsTheSlopesOfTheSquaredError) {
-  Moved moved(Chain(), kOptions);
+  Moved moved(Chain(), kLearning);
   const auto shape = moved.learner.networks().critic.shape();
   const auto parameters = packed_doubles(moved.learner.networks().critic);
   const auto loss = [&](const std::vector<double>& at) {
@@ -193,7 +193,7 @@ TEST(Learner, CriticFollowsTheSlopesOfTheSquaredError) {
 
 TEST(Learner, PaidActionsBecomeLikelierAndOthersLessSo) {
   const Chain chain;
-  Moved moved(chain, kOptions);
+  Moved moved(chain, kLearning);
   auto& e = moved.experience;
   const auto chance = [&](std::int32_t action) {
     Mlp::Pass pass;
@@ -210,7 +210,7 @@ TEST(Learner, PaidActionsBecomeLikelierAndOthersLessSo) {
 }
 
 TEST(Learner, BeyondTheClipNothingMoves) {
-  Moved moved(Chain(), kOptions);
+  Moved moved(Chain(), kLearning);
   auto& e = moved.experience;
   for (std::size_t row = 0; row < e.advantages.size(); ++row) {
     e.advantages[row] = row % 2 == 0 ? 1.0F : -1.0F;
@@ -222,7 +222,7 @@ TEST(Learner, BeyondTheClipNothingMoves) {
 }
 
 TEST(Learner, LongGradientsAreShortened) {
-  auto options = kOptions;
+  auto options = kLearning;
   options.max_gradient_norm = 0.01;
   Moved moved(Chain(), options);
   moved.update(kTiny);
@@ -234,7 +234,7 @@ TEST(Learner, LongGradientsAreShortened) {
 }
 
 TEST(Learner, DivergenceEndsAnUpdate) {
-  auto options = kOptions;
+  auto options = kLearning;
   options.epochs = 10;
   options.minibatch = 128;  // three to an epoch, the last one smaller
   EXPECT_EQ(Moved(Chain(), options).update(1e-3).minibatches, 30);
@@ -244,7 +244,7 @@ TEST(Learner, DivergenceEndsAnUpdate) {
 
 /// What two processes do that share a minibatch and add their gradients before the step.
 TEST(Learner, GradientsOfPartsAddUpToThatOfTheWhole) {
-  Moved moved(Drift(), kOptions);
+  Moved moved(Drift(), kLearning);
   std::vector<std::int64_t> rows(moved.experience.rewards.size());
   std::iota(rows.begin(), rows.end(), 0);
   const float weight = 1.0F / static_cast<float>(rows.size());
@@ -268,7 +268,7 @@ TEST(Learner, GradientsOfPartsAddUpToThatOfTheWhole) {
 }
 
 TEST(Learner, ContinuesWhereItWasSaved) {
-  auto options = kOptions;
+  auto options = kLearning;
   options.epochs = 2;
   options.minibatch = 64;
   Moved first(Drift(), options), second(Drift(), options);

@@ -130,7 +130,7 @@ TEST(Ppo, OtherSeedsGiveOtherPolicies) {
   EXPECT_NE(bytes(one), bytes(other));
 }
 
-class Checkpoint : public testing::Test {
+class Checkpoint : public ::testing::Test {
  protected:
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "training.h5";
@@ -163,7 +163,7 @@ TEST_F(Checkpoint, OfAnotherTrainingIsRefused) {
     Ppo other(environment, options);
     const auto before = bytes(other);
     EXPECT_THAT([&] { other.resume(file_); },
-                testing::ThrowsMessage<DataFormatError>(testing::HasSubstr("other options")));
+                ::testing::ThrowsMessage<DataFormatError>(::testing::HasSubstr("other options")));
     EXPECT_EQ(bytes(other), before);
   };
   auto options = kShort;
@@ -188,7 +188,7 @@ TEST(Ppo, RefusesImpossibleOptions) {
   const Chain chain;
   const auto expect_refused = [&](const PpoOptions& options, const char* word) {
     EXPECT_THAT([&] { Ppo(chain, options); },
-                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(word)));
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr(word)));
   };
   expect_refused({.lanes = 0}, "lanes");
   expect_refused({.hidden = 40}, "hidden");
