@@ -60,7 +60,9 @@ OutputFile::OutputFile(const std::filesystem::path& target)
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
   H5Pset_alignment(access.get(), kAlignment, kAlignment);
   set_disk(access, disk_);
-  file_ = Handle(H5Fcreate(path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE));
+  H5Pset_obj_track_times(creation.get(), false);  // of the root group
+  file_ = Handle(H5Fcreate(path().c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
   check(static_cast<bool>(file_), "a new file");
 }
 

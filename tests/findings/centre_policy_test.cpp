@@ -143,7 +143,7 @@ TEST(CentrePolicy, TablesActByTheirFrequencies) {
   EnvironmentSpec spec = Diagonal().spec();
   spec.observation_shape = {2};
   const CentrePolicy policy("table", centres, 0, spec, Acting::kSample);
-  std::vector<float> out(3 * 5, -1.0F);
+  std::vector<float> out(std::size_t{3} * 5, -1.0F);
   policy.distribution({3, {}, std::vector<float>{0.0F, 1.0F, 1.0F, 0.0F, 5.0F, 5.0F}}, out);
   const std::vector<float> expected = {0.25F, 0.75F, 0,    0,    0, 1.0F, 0, 0,
                                        0,     0,     0.5F, 0.5F, 0, 0,    0};  // unseen: uniform

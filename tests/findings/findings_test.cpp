@@ -30,7 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 using ::testing::Each;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -44,7 +43,10 @@ std::string decoded(const std::string& text) {
   for (const char c : text) {
     if (c == '=') break;
     bits = bits << 6 | static_cast<std::uint32_t>(kDigits.find(c));
-    if ((held += 6) >= 8) bytes += static_cast<char>(bits >> (held -= 8) & 255u);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes += static_cast<char>(bits >> held & 255u);
   }
   return bytes;
 }
