@@ -83,6 +83,8 @@ struct ClusterCommand {
     say(fmt::format("{}: {} trajectories in {} clusters", record.method,
                     grouped(record.dataset["episodes"].get<std::int64_t>()), record.k()));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
+    if (result.value("k_found", false)) tell("policies", found_words(record));
+    if (result.contains("v")) tell("held-out V", fmt::format("{:.4f}", result["v"].get<double>()));
     tell("objective J", objective_words(result));
     tell("rounds", fmt::format("{}{}", result["rounds"].get<std::int64_t>(),
                                result["converged"] ? ", converged" : ", not converged"));
@@ -98,6 +100,21 @@ struct ClusterCommand {
     tell("peak memory", fmt::format("{:.0f} MB", record.machine["peak_rss_mb"].get<double>()));
     tell("run folder", folder.path().string());
     for (const auto& file : folder.results()) tell("", file.string());
+  }
+
+  /// Why this number of policies: what one more would be worth.
+  static std::string found_words(const RunRecord& record) {
+    const auto& considered = record.result["considered"];
+    const double needed = record.options.value("separation", 0.0);
+    const auto k = record.k();
+    for (const auto& one : considered) {
+      if (one["k"].get<std::int64_t>() <= k) continue;
+      return fmt::format(
+          "{} found; of {}, the closest two predict {:.3f} nats per step better than one in their "
+          "place ({} are asked for)",
+          k, one["k"].get<std::int64_t>(), one["separation"].get<double>(), needed);
+    }
+    return fmt::format("{} found; more were not looked at", k);
   }
 
   /// An objective can be infinite, which JSON writes as null.
@@ -142,7 +159,7 @@ struct ClusterCommand {
                  {"converged", record.result["converged"]},
                  {"seconds", record.timings["fit"]},
                  {"peak_rss_mb", record.machine["peak_rss_mb"]}};
-    for (const char* key : {"nmi", "ari", "accuracy", "purity", "ceiling", "sizes",
+    for (const char* key : {"k_found", "v", "nmi", "ari", "accuracy", "purity", "ceiling", "sizes",
                             "objective_before_merge", "best_restart"})
       if (record.result.contains(key)) json[key] = record.result[key];
     json["agreement"] = record.result["agreement"]["verdict"];
@@ -170,6 +187,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
   auto* command = app.add_subcommand("cluster", "Group trajectories by the policy behind them");
   command->footer(
       "Examples:\n"
+      "  kindred cluster hopper.hdf5 -o hopper-run\n"
       "  kindred cluster hopper.hdf5 -k 4 --merge-to 2 -o hopper-run\n"
       "  kindred cluster diagonal.h5 -k 7 --merge-to 5 --restarts 5 --seed 1 -o run\n"
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"

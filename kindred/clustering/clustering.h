@@ -89,6 +89,17 @@ struct RestartSummary {
   std::int64_t objective_since = 1;
 };
 
+/// The best answer with one number of clusters, where several were looked at.
+struct Considered {
+  std::int64_t k = 0;
+  double v = 0.0;           ///< The held-out score.
+  double gain = 0.0;        ///< Per step, over the answer before it.
+  double gain_error = 0.0;  ///< Standard error of the gain over episodes.
+  double separation =
+      0.0;  ///< What telling its two closest clusters apart gains per step of theirs.
+  double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
+};
+
 struct Clustering {
   std::string method;
   std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
@@ -108,6 +119,8 @@ struct Clustering {
   std::vector<RestartSummary> restarts;
   std::int64_t best_restart = 0;
   std::shared_ptr<const Centres> centres;
+  std::vector<Considered> considered;  ///< By k; empty where the method cannot say.
+  bool k_found = false;                ///< It was not asked for.
 
   std::int64_t k() const { return scores.columns; }
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kindred/core/error.h"
+#include "kindred/policies/exact_centres.h"
 #include "kindred/policies/scoring.h"
 #include "kindred/policies/step_counts.h"
 
@@ -191,7 +192,8 @@ std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) 
   const auto kind = file.read_text("kind");
   if (kind == "tables") return TabularCentres::load(file);
   if (kind == "networks") return NetworkCentres::load(file);
-  file.refuse("kind", fmt::format("is '{}', expected 'tables' or 'networks'", kind));
+  if (kind == "features") return ExactCentres::load(file);
+  file.refuse("kind", fmt::format("is '{}', expected 'tables', 'networks' or 'features'", kind));
 }
 
 }  // namespace kindred

@@ -5,7 +5,7 @@
 namespace kindred {
 namespace {
 
-constexpr std::size_t kBlock = 512;  // activations of a block stay in cache
+constexpr std::size_t kStepsAtOnce = 512;  // activations of a block stay in cache
 
 /// The continuous actions of the given steps: [steps, act_dim].
 void gather_actions(const Actions& actions, std::span<const std::int64_t> steps,
@@ -41,8 +41,8 @@ double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> st
 
 double StepTrainer::loss(CpuPolicy& policy, std::span<const std::int64_t> steps) {
   double sum = 0.0;
-  for (std::size_t begin = 0; begin < steps.size(); begin += kBlock) {
-    const auto block = steps.subspan(begin, std::min(kBlock, steps.size() - begin));
+  for (std::size_t begin = 0; begin < steps.size(); begin += kStepsAtOnce) {
+    const auto block = steps.subspan(begin, std::min(kStepsAtOnce, steps.size() - begin));
     look(block);
     if (data_.actions.is_discrete()) {
       const auto width = static_cast<std::size_t>(data_.actions.count());

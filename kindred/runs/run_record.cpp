@@ -113,6 +113,21 @@ Json describe_restart(const RestartSummary& restart) {
           {"merges", merges}};
 }
 
+/// How well each number of clusters predicts episodes that were held out.
+void describe_considered(const Clustering& clustering, Json& result) {
+  auto all = Json::array();
+  for (const auto& one : clustering.considered) {
+    if (one.k == clustering.k()) result["v"] = one.v;
+    all.push_back({{"k", one.k},
+                   {"v", one.v},
+                   {"gain", one.gain},
+                   {"gain_error", one.gain_error},
+                   {"separation", one.separation},
+                   {"agreement", one.agreement}});
+  }
+  result["considered"] = all;
+}
+
 }  // namespace
 
 void RunRecord::write(const std::filesystem::path& path) const {
@@ -172,6 +187,8 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                      {"same_restarts", agreement.same},
                      {"mean_nmi", agreement.mean_nmi},
                      {"least_nmi", agreement.least_nmi}}}};
+  record.result["k_found"] = clustering.k_found;
+  if (!clustering.considered.empty()) describe_considered(clustering, record.result);
   record.restarts = Json::array();
   for (const auto& restart : clustering.restarts)
     record.restarts.push_back(describe_restart(restart));

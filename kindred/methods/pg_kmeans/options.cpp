@@ -10,15 +10,18 @@ OptionTable Options::describe() {
   constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return {
-      integer("k", k, 1, 10000, "How many policies to fit."),
+      integer("k", k, 0, 10000, "How many policies to fit; 0: find out how many there are."),
       integer("merge-to", merge_to, 0, 10000,
               "Merge the k clusters down to this many at the end; 0 keeps all of them."),
-      integer("restarts", restarts, 1, 1000,
-              "Independent random starts, trained together; the highest objective wins."),
+      integer("k-max", k_max, 1, 1000, "The most policies to look for where k is 0."),
+      integer("restarts", restarts, 0, 1000,
+              "Independent random starts; the highest objective wins, for 'features' the best "
+              "held-out score; 0: 32 for 'features', 5 for others."),
       integer("seed", seed, 0, kMany, "Every random number follows from this seed."),
-      choice("policy", policy, {"mlp", "tabular"},
-             "Policy behind a cluster: a neural network, or exact action frequencies per "
-             "observation (discrete actions, repeating observations)."),
+      choice("policy", policy, {"auto", "features", "mlp", "tabular"},
+             "Policy behind a cluster: in closed form on features of observations, a neural "
+             "network, or exact action frequencies per observation (discrete actions, repeating "
+             "observations). auto: features where k is 0, else mlp."),
       choice("init", init, {"random", "fingerprint"},
              "First labels: a random equal partition, or k-means on each episode's linear picture "
              "of its policy (continuous actions)."),
@@ -56,6 +59,13 @@ OptionTable Options::describe() {
               "Draw whole trajectories, this many, instead of single steps; 0: single steps."),
       real("smoothing", smoothing, 0.0, kInfinity,
            "Tabular policies: added to every action's count in observations a cluster has seen."),
+      integer("cosines", cosines, 0, 4096,
+              "Features: random cosines of the observation by which answers are judged; 0: none."),
+      real("ridge", ridge, 1e-9, kInfinity,
+           "Features: steps of doing nothing that every policy has seen besides its own."),
+      real("separation", separation, 0.0, kInfinity,
+           "Features: how much better, in nats per step, any two policies must predict held-out "
+           "episodes than one in their place, for their number to be believed."),
   };
 }
 
@@ -74,7 +84,20 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
 }  // namespace
 
 Options resolve(Options options, const Trajectories& data) {
+  if (options.policy == PolicyKind::kAuto)
+    options.policy = options.k == 0 ? PolicyKind::kFeatures : PolicyKind::kMlp;
+  const bool features = options.policy == PolicyKind::kFeatures;
+  if (options.restarts == 0) options.restarts = features ? 32 : 5;
+  if (options.k == 0) {
+    if (!features)
+      throw InvalidArgument("only policy 'features' finds out how many there are; give k");
+    if (options.merge_to > 0)
+      throw InvalidArgument("merge-to is {}, but k is to be found; give k, or leave out merge-to",
+                            options.merge_to);
+    return options;
+  }
   options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
+  if (features) return options;
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
   if (options.policy == PolicyKind::kTabular && !counted)
     throw InvalidArgument(

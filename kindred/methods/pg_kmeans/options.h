@@ -11,16 +11,17 @@
 
 namespace kindred::pg_kmeans {
 
-enum class PolicyKind { kMlp, kTabular };
+enum class PolicyKind { kAuto, kFeatures, kMlp, kTabular };
 enum class Initialisation { kRandom, kEpisodeRegression };
 enum class EmptyCluster { kDrop, kReseed };
 
 struct Options {
-  std::int64_t k = 5;
+  std::int64_t k = 0;
   std::int64_t merge_to = 0;
-  std::int64_t restarts = 5;
+  std::int64_t k_max = 12;
+  std::int64_t restarts = 0;
   std::int64_t seed = 0;
-  PolicyKind policy = PolicyKind::kMlp;
+  PolicyKind policy = PolicyKind::kAuto;
   Initialisation init = Initialisation::kRandom;
   std::int64_t max_rounds = 30;
   double change_tolerance = 0.001;
@@ -39,6 +40,9 @@ struct Options {
   std::int64_t batch_steps = 512;
   std::int64_t batch_trajectories = 0;
   double smoothing = 0.0;
+  std::int64_t cosines = 60;
+  double ridge = 10.0;
+  double separation = 0.05;
 
   /// No floor under log-probabilities.
   static constexpr double kNoFloor = -std::numeric_limits<double>::infinity();

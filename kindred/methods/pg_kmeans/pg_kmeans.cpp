@@ -8,6 +8,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/methods/pg_kmeans/episode_regression.h"
+#include "kindred/methods/pg_kmeans/exact.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 #include "kindred/policies/merge.h"
 #include "kindred/policies/restarts.h"
@@ -233,6 +234,7 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve(requested, data);
   return stoppable([&](std::int64_t& rounds) {
+    if (options.policy == PolicyKind::kFeatures) return fit_exact_policies(data, options, run);
     State state = new_state(data, options, run);
     auto& restarts = state.restarts;
     const auto learner = make_learner(data, options, run);

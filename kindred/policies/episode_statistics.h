@@ -1,0 +1,47 @@
+// The sums over an episode's steps that exact policies need: made in one pass over the data, added
+// over the episodes of a cluster or a fold. After that no step is looked at again.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kindred/core/workers.h"
+#include "kindred/policies/feature_map.h"
+
+namespace kindred {
+
+/// Where the sums lie in a row of numbers. With features φ and targets a: the lower triangle of
+/// Σφφᵀ row by row, Σφaᵀ [features, targets], Σa² [targets], and the number of steps.
+struct StatisticsLayout {
+  std::int64_t features = 0;
+  std::int64_t targets = 0;
+
+  std::int64_t cross() const { return features * (features + 1) / 2; }
+  std::int64_t squares() const { return cross() + features * targets; }
+  std::int64_t steps() const { return squares() + targets; }
+  std::int64_t size() const { return steps() + 1; }
+};
+
+class EpisodeStatistics {
+ public:
+  /// Reads the data once, in order. Throws Interrupted when asked to stop.
+  EpisodeStatistics(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
+                    const Workers& workers);
+
+  const StatisticsLayout& layout() const { return layout_; }
+  std::int64_t episodes() const { return episodes_; }
+  double total_steps() const { return total_steps_; }
+  /// The sums of one episode, [layout().size()].
+  std::span<const double> of(std::int64_t episode) const {
+    return {values_.data() + episode * layout_.size(), static_cast<std::size_t>(layout_.size())};
+  }
+
+ private:
+  StatisticsLayout layout_;
+  std::int64_t episodes_;
+  double total_steps_;
+  std::vector<double> values_;  // [episodes, size]
+};
+
+}  // namespace kindred

@@ -1,0 +1,226 @@
+#include "kindred/policies/exact_policies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "kindred/clustering/clustering.h"
+#include "kindred/nn/vectorise.h"
+
+namespace kindred {
+namespace {
+
+/// Cholesky factor of the lower triangle, in place, then both substitutions. A ridge keeps every
+/// pivot positive.
+KINDRED_VECTORISE
+void cholesky_solve(std::int64_t n, double* __restrict lower, std::int64_t columns,
+                    double* __restrict right) {
+  const auto row = [lower](std::int64_t i) { return lower + i * (i + 1) / 2; };
+  for (std::int64_t i = 0; i < n; ++i) {
+    double* a = row(i);
+    for (std::int64_t j = 0; j <= i; ++j) {
+      const double* b = row(j);
+      double sum = 0.0;
+      for (std::int64_t l = 0; l < j; ++l) sum += a[l] * b[l];
+      a[j] = j < i ? (a[j] - sum) / b[j] : std::sqrt(a[i] - sum);
+    }
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double sum = right[i * columns + c];
+      for (std::int64_t l = 0; l < i; ++l) sum -= a[l] * right[l * columns + c];
+      right[i * columns + c] = sum / a[i];
+    }
+  }
+  for (std::int64_t i = n; i-- > 0;) {
+    for (std::int64_t c = 0; c < columns; ++c) right[i * columns + c] /= row(i)[i];
+    for (std::int64_t l = 0; l < i; ++l)
+      for (std::int64_t c = 0; c < columns; ++c)
+        right[l * columns + c] -= row(i)[l] * right[i * columns + c];
+  }
+}
+
+/// out[c] = Σa² - 2⟨w_c, Σφa⟩ + ⟨w_c, Σφφᵀ w_c⟩ for every column c of the weights.
+KINDRED_VECTORISE
+void quadratic_forms(std::int64_t features, std::int64_t targets, const double* __restrict gram,
+                     const double* __restrict cross, const double* __restrict squares,
+                     std::int64_t columns, const double* __restrict weights,
+                     double* __restrict product, double* __restrict out) {
+  for (std::int64_t c = 0; c < columns; ++c) out[c] = squares[c % targets];
+  for (std::int64_t m = 0; m < features; ++m) {
+    const double* own = weights + m * columns;
+    for (std::int64_t c = 0; c < columns; ++c)
+      product[c] = gram[m] * own[c] - 2.0 * cross[m * targets + c % targets];
+    for (std::int64_t l = 0; l < m; ++l) {
+      const double twice = 2.0 * gram[l];
+      const double* other = weights + l * columns;
+      for (std::int64_t c = 0; c < columns; ++c) product[c] += twice * other[c];
+    }
+    for (std::int64_t c = 0; c < columns; ++c) out[c] += product[c] * own[c];
+    gram += m + 1;
+  }
+}
+
+/// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
+double objective_of(std::span<const double> errors, double steps, std::vector<double>& noise) {
+  double objective = 0.0;
+  noise.clear();
+  for (const double error : errors) {
+    noise.push_back(std::max(kLeastNoise, error / steps));
+    objective -= 0.5 * (steps * std::log(noise.back()) + error / noise.back());
+  }
+  return objective;
+}
+
+}  // namespace
+
+std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
+                                 double ridge) {
+  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
+  std::vector<double> weights(sums.begin() + layout.cross(), sums.begin() + layout.squares());
+  for (std::int64_t m = 0; m < layout.features; ++m)
+    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
+  cholesky_solve(layout.features, lower.data(), layout.targets, weights.data());
+  return weights;
+}
+
+std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
+                                 std::span<const double> weights) {
+  const auto targets = static_cast<std::size_t>(layout.targets);
+  std::vector<double> errors(sums.begin() + layout.squares(), sums.begin() + layout.steps());
+  const auto cross = sums.subspan(static_cast<std::size_t>(layout.cross()));
+  for (std::size_t i = 0; i < weights.size(); ++i) errors[i % targets] -= weights[i] * cross[i];
+  for (auto& error : errors) error = std::max(error, 0.0);
+  return errors;
+}
+
+void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
+                    std::span<const double> weights, std::span<double> out) {
+  std::vector<double> product(out.size());
+  quadratic_forms(layout.features, layout.targets, sums.data(), sums.data() + layout.cross(),
+                  sums.data() + layout.squares(), static_cast<std::int64_t>(out.size()),
+                  weights.data(), product.data(), out.data());
+  for (auto& error : out) error = std::max(error, 0.0);
+}
+
+std::vector<double> cluster_sums(const EpisodeStatistics& statistics,
+                                 std::span<const std::int32_t> labels, std::int64_t k) {
+  const auto size = statistics.layout().size();
+  std::vector<double> sums(static_cast<std::size_t>(k * size), 0.0);
+  for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
+    const auto label = labels[static_cast<std::size_t>(i)];
+    if (label < 0) continue;
+    const auto own = statistics.of(i);
+    double* to = sums.data() + label * size;
+    for (std::size_t p = 0; p < own.size(); ++p) to[p] += own[p];
+  }
+  return sums;
+}
+
+ExactPolicies solve_policies(const EpisodeStatistics& statistics,
+                             std::span<const std::int32_t> labels, std::int64_t k, double ridge) {
+  const auto& layout = statistics.layout();
+  const auto size = static_cast<std::size_t>(layout.size());
+  const auto targets = static_cast<std::size_t>(layout.targets);
+  const auto columns = static_cast<std::size_t>(k) * targets;
+  const auto sums = cluster_sums(statistics, labels, k);
+  ExactPolicies result;
+  result.weights.resize(static_cast<std::size_t>(layout.features) * columns);
+  std::vector<double> errors(targets, 0.0);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
+    const auto own = std::span(sums).subspan(j * size, size);
+    const auto weights = solve_policy(layout, own, ridge);
+    const auto missed = fitted_error(layout, own, weights);
+    for (std::size_t d = 0; d < targets; ++d) errors[d] += missed[d];
+    for (std::size_t m = 0; m < static_cast<std::size_t>(layout.features); ++m)
+      std::copy_n(weights.data() + m * targets, targets,
+                  result.weights.data() + m * columns + j * targets);
+  }
+  result.objective = objective_of(errors, statistics.total_steps(), result.noise);
+  return result;
+}
+
+ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
+                   double ridge, std::int64_t most_rounds) {
+  const auto& layout = statistics.layout();
+  ExactFit fit;
+  fit.labels = consecutive_labels(std::move(labels));
+  while (!fit.converged && std::ssize(fit.rounds) < most_rounds) {
+    fit.k = 1 + *std::ranges::max_element(fit.labels);
+    const auto solution = solve_policies(statistics, fit.labels, fit.k, ridge);
+    auto& round = fit.rounds.emplace_back();
+    round.objective = solution.objective;
+    round.sizes.resize(static_cast<std::size_t>(fit.k));
+    for (const auto label : fit.labels) ++round.sizes[static_cast<std::size_t>(label)];
+
+    std::vector<double> errors(static_cast<std::size_t>(fit.k * layout.targets));
+    for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
+      squared_errors(layout, statistics.of(i), solution.weights, errors);
+      const auto cost = [&](std::int64_t j) {
+        double sum = 0.0;
+        for (std::int64_t d = 0; d < layout.targets; ++d)
+          sum += errors[static_cast<std::size_t>(j * layout.targets + d)] /
+                 solution.noise[static_cast<std::size_t>(d)];
+        return sum;
+      };
+      auto& label = fit.labels[static_cast<std::size_t>(i)];
+      std::int64_t best = label;
+      double least = cost(best);
+      for (std::int64_t j = 0; j < fit.k; ++j)
+        if (const double other = cost(j); other < least) least = other, best = j;
+      round.changed += best != label;
+      label = static_cast<std::int32_t>(best);
+    }
+    fit.converged = round.changed == 0;
+    fit.labels = consecutive_labels(std::move(fit.labels));
+  }
+  return fit;
+}
+
+std::vector<std::pair<std::int32_t, std::int32_t>> closest_pairs(
+    const EpisodeStatistics& statistics, std::span<const std::int32_t> labels, std::int64_t k,
+    double ridge, std::size_t most) {
+  const auto& layout = statistics.layout();
+  const auto size = static_cast<std::size_t>(layout.size());
+  const auto targets = static_cast<std::size_t>(layout.targets);
+  const auto clusters = static_cast<std::size_t>(k);
+  const auto sums = cluster_sums(statistics, labels, k);
+  const auto missed = [&](std::span<const double> of) {
+    return fitted_error(layout, of, solve_policy(layout, of, ridge));
+  };
+  std::vector<std::vector<double>> alone;
+  std::vector<double> total(targets, 0.0);
+  for (std::size_t j = 0; j < clusters; ++j) {
+    alone.push_back(missed(std::span(sums).subspan(j * size, size)));
+    for (std::size_t d = 0; d < targets; ++d) total[d] += alone.back()[d];
+  }
+  struct Joining {
+    double objective;
+    std::pair<std::int32_t, std::int32_t> pair;
+  };
+  std::vector<Joining> joinings;
+  std::vector<double> joined(size), errors(targets), noise;
+  for (std::size_t a = 0; a < clusters; ++a)
+    for (std::size_t b = a + 1; b < clusters; ++b) {
+      for (std::size_t p = 0; p < size; ++p) joined[p] = sums[a * size + p] + sums[b * size + p];
+      const auto together = missed(joined);
+      for (std::size_t d = 0; d < targets; ++d)
+        errors[d] = total[d] + together[d] - alone[a][d] - alone[b][d];
+      joinings.push_back({objective_of(errors, statistics.total_steps(), noise),
+                          {static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}});
+    }
+  std::ranges::stable_sort(joinings, std::greater<>(), &Joining::objective);
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (std::size_t i = 0; i < std::min(most, joinings.size()); ++i)
+    pairs.push_back(joinings[i].pair);
+  return pairs;
+}
+
+void merge_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t>& labels,
+                 std::int64_t k, double ridge) {
+  const auto [into, from] = closest_pairs(statistics, labels, k, ridge, 1).front();
+  for (auto& label : labels) {
+    if (label == from) label = into;
+    if (label > from) --label;
+  }
+}
+
+}  // namespace kindred

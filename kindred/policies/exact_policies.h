@@ -1,0 +1,80 @@
+// PG-Kmeans without gradient steps: policies with a closed form, a = Wᵀφ(s) + noise, one deviation
+// of the noise per target, shared by all clusters.
+//
+// W, the noise and the labels each maximise one objective,
+//   J = -½ Σ_d [ T log σ_d² + (Σ_i error_d(i, label of i) + λ Σ_j |W_jd|²) / σ_d² ],
+// so J rises in every round that changes a label, and rounds come to an end.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kindred/core/workers.h"
+#include "kindred/policies/episode_statistics.h"
+
+namespace kindred {
+
+/// The least variance of noise, where targets have variance 1: actions repeated to the last digit
+/// would otherwise count without bound.
+inline constexpr double kLeastNoise = 1e-6;
+
+/// (Σφφᵀ + ridge·I)⁻¹ Σφaᵀ of the sums of a set of episodes: [features, targets].
+std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
+                                 double ridge);
+
+/// What a solved policy misses of the episodes it was solved on, per target, its ridge included.
+std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
+                                 std::span<const double> weights);
+
+/// Squared errors of one episode under policies side by side: weights [features, policies ×
+/// targets] → out [policies × targets].
+void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
+                    std::span<const double> weights, std::span<double> out);
+
+/// The sums of each cluster, [k, layout.size()]; labels below 0 belong to none.
+std::vector<double> cluster_sums(const EpisodeStatistics& statistics,
+                                 std::span<const std::int32_t> labels, std::int64_t k);
+
+/// Policies side by side, and the noise they share.
+struct ExactPolicies {
+  std::vector<double> weights;  ///< [features, k × targets]
+  std::vector<double> noise;    ///< [targets]: variance
+  double objective = 0.0;       ///< J
+};
+
+/// The policies and the noise that maximise J for given labels.
+ExactPolicies solve_policies(const EpisodeStatistics& statistics,
+                             std::span<const std::int32_t> labels, std::int64_t k, double ridge);
+
+struct ExactRound {
+  double objective = 0.0;           ///< J, after the policies were solved.
+  std::int64_t changed = 0;         ///< Labels, afterwards.
+  std::vector<std::int64_t> sizes;  ///< [k], before that.
+};
+
+/// A partition on its way up.
+struct ExactFit {
+  std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
+  std::int64_t k = 0;
+  std::vector<ExactRound> rounds;
+  bool converged = false;  ///< The last round changed no label.
+
+  double objective() const { return rounds.back().objective; }
+};
+
+/// Rounds from given labels until none changes; clusters that lose their last episode go.
+ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
+                   double ridge, std::int64_t most_rounds = 100);
+
+/// The pairs (a < b) whose joining lowers J least, that of the least first; at most `most`.
+std::vector<std::pair<std::int32_t, std::int32_t>> closest_pairs(
+    const EpisodeStatistics& statistics, std::span<const std::int32_t> labels, std::int64_t k,
+    double ridge, std::size_t most);
+
+/// Joins the closest two clusters; labels stay consecutive.
+void merge_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t>& labels,
+                 std::int64_t k, double ridge);
+
+}  // namespace kindred

@@ -1,0 +1,129 @@
+#include "kindred/policies/feature_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "kindred/core/random.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::int64_t kMostCosines = 4096;
+constexpr double kFarthest = 5.0;  // deviations from the mean
+
+/// A number varies when its deviation is more than rounding leaves of its size.
+bool varies(double mean, double deviation) { return deviation > 1e-6 * std::abs(mean); }
+
+}  // namespace
+
+FeatureMap::FeatureMap(const Observations& observations, std::int64_t cosines)
+    : FeatureMap(NetworkInputs::from(observations, true), cosines) {}
+
+FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines)
+    : inputs_(std::move(inputs)), cosines_(cosines) {
+  Random random(0, "features", static_cast<std::uint64_t>(inputs_.count()));
+  const double scale =
+      1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, inputs_.count())));
+  directions_.resize(static_cast<std::size_t>(inputs_.count() * cosines));
+  phases_.resize(static_cast<std::size_t>(cosines));
+  // Drawn cosine by cosine, so that more of them begin with the same.
+  for (std::int64_t c = 0; c < cosines; ++c) {
+    for (std::int64_t i = 0; i < inputs_.count(); ++i)
+      directions_[static_cast<std::size_t>(i * cosines + c)] = scale * random.normal();
+    phases_[static_cast<std::size_t>(c)] = random.uniform(0.0, 2.0 * std::numbers::pi);
+  }
+}
+
+void FeatureMap::apply(std::span<const float> rows, std::span<double> out) const {
+  const auto n = static_cast<std::int64_t>(rows.size()) / inputs_.obs_dim;
+  const auto width = static_cast<std::size_t>(inputs_.count());
+  const auto cosines = static_cast<std::size_t>(cosines_);
+  std::vector<float> scaled(static_cast<std::size_t>(n) * width);
+  inputs_.apply(rows, scaled);
+  for (std::size_t t = 0; t < static_cast<std::size_t>(n); ++t) {
+    double* to = out.data() + t * static_cast<std::size_t>(count());
+    *to++ = 1.0;
+    const double* numbers = to;
+    for (std::size_t i = 0; i < width; ++i)
+      *to++ = std::clamp(static_cast<double>(scaled[t * width + i]), -kFarthest, kFarthest);
+    std::ranges::copy(phases_, to);
+    for (std::size_t i = 0; i < width; ++i)
+      for (std::size_t c = 0; c < cosines; ++c) to[c] += numbers[i] * directions_[i * cosines + c];
+    for (std::size_t c = 0; c < cosines; ++c) to[c] = std::numbers::sqrt2 * std::cos(to[c]);
+  }
+}
+
+void FeatureMap::save(ArrayFileWriter& file) const {
+  inputs_.save(file);
+  file.write<std::int64_t>("cosines", std::vector<std::int64_t>{cosines_});
+}
+
+FeatureMap FeatureMap::load(const ArrayFileReader& file) {
+  auto inputs = NetworkInputs::load(file);
+  const auto cosines = file.read_number<std::int64_t>("cosines");
+  if (cosines < 0 || cosines > kMostCosines)
+    file.refuse("cosines", fmt::format("is {}, expected 0 to {}", cosines, kMostCosines));
+  return {std::move(inputs), cosines};
+}
+
+ActionTargets::ActionTargets(const Actions& actions)
+    : discrete_(actions.is_discrete()),
+      actions_(actions.is_discrete() ? actions.count() : actions.dim()) {
+  for (std::int64_t column = 0; column < actions_; ++column) {
+    // About the first value, so that a large shift costs no digits.
+    const double origin = actions.steps() > 0 ? value(actions, 0, column) : 0.0;
+    double sum = 0.0, squares = 0.0;
+    for (std::int64_t t = 0; t < actions.steps(); ++t) {
+      const double x = value(actions, t, column) - origin;
+      sum += x;
+      squares += x * x;
+    }
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, actions.steps()));
+    const double mean = sum / steps;
+    const double deviation = std::sqrt(std::max(0.0, squares / steps - mean * mean));
+    if (!varies(origin + mean, deviation)) continue;
+    columns_.push_back(column);
+    mean_.push_back(origin + mean);
+    scale_.push_back(1.0 / deviation);
+  }
+}
+
+double ActionTargets::value(const Actions& actions, std::int64_t step, std::int64_t column) {
+  if (actions.is_discrete()) return actions.ints()[step] == column ? 1.0 : 0.0;
+  return actions.floats()[step * actions.dim() + column];
+}
+
+void ActionTargets::copy(const Actions& actions, std::int64_t begin, std::int64_t end,
+                         std::span<double> out) const {
+  auto to = out.begin();
+  for (auto t = begin; t < end; ++t)
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      *to++ = (value(actions, t, columns_[i]) - mean_[i]) * scale_[i];
+}
+
+void ActionTargets::save(ArrayFileWriter& file) const {
+  file.write<std::int64_t>("actions", std::vector<std::int64_t>{discrete_ ? 1 : 0, actions_});
+  file.write<std::int64_t>("action_columns", columns_, {count()});
+  file.write<double>("action_mean", mean_, {count()});
+  file.write<double>("action_scale", scale_, {count()});
+}
+
+ActionTargets ActionTargets::load(const ArrayFileReader& file) {
+  ActionTargets targets;
+  const auto actions = file.read<std::int64_t>("actions", {2}).values;
+  targets.discrete_ = actions[0] != 0;
+  targets.actions_ = actions[1];
+  targets.columns_ = file.read<std::int64_t>("action_columns", {kAnyExtent}).values;
+  for (const auto column : targets.columns_)
+    if (column < 0 || column >= targets.actions_)
+      file.refuse("action_columns",
+                  fmt::format("holds {}, expected 0 to {}", column, targets.actions_ - 1));
+  targets.mean_ = file.read_finite<double>("action_mean", {targets.count()}).values;
+  targets.scale_ = file.read_finite<double>("action_scale", {targets.count()}).values;
+  return targets;
+}
+
+}  // namespace kindred

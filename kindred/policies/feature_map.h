@@ -1,0 +1,65 @@
+// What an exact policy is fitted on: features of observations, and actions as numbers without
+// units.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kindred/clustering/network_inputs.h"
+#include "kindred/data/trajectories.h"
+
+namespace kindred {
+
+/// A constant, the standardised numbers of an observation within ±5 deviations, and random cosines
+/// of them (Rahimi and Recht 2007). Numbers that never vary are left out. The cosines are the same
+/// for every dataset of as many numbers.
+class FeatureMap {
+ public:
+  FeatureMap(const Observations& observations, std::int64_t cosines);
+
+  std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
+  std::int64_t obs_dim() const { return inputs_.obs_dim; }
+  /// Observations [n, obs_dim] → features [n, count].
+  void apply(std::span<const float> rows, std::span<double> out) const;
+
+  void save(ArrayFileWriter& file) const;
+  static FeatureMap load(const ArrayFileReader& file);
+
+ private:
+  FeatureMap(NetworkInputs inputs, std::int64_t cosines);
+
+  NetworkInputs inputs_;
+  std::int64_t cosines_;
+  std::vector<double> directions_;  // [inputs, cosines]
+  std::vector<double> phases_;      // [cosines]
+};
+
+/// Continuous actions standardised over the dataset; discrete ones as a standardised 0 or 1 for
+/// each action. What never varies is left out, so there may be none.
+class ActionTargets {
+ public:
+  explicit ActionTargets(const Actions& actions);
+
+  std::int64_t count() const { return static_cast<std::int64_t>(columns_.size()); }
+  bool discrete() const { return discrete_; }
+  /// How many there are, or numbers per action when continuous.
+  std::int64_t actions() const { return actions_; }
+  /// Steps [begin, end) → targets [end - begin, count].
+  void copy(const Actions& actions, std::int64_t begin, std::int64_t end,
+            std::span<double> out) const;
+
+  void save(ArrayFileWriter& file) const;
+  static ActionTargets load(const ArrayFileReader& file);
+
+ private:
+  ActionTargets() = default;
+  static double value(const Actions& actions, std::int64_t step, std::int64_t column);
+
+  bool discrete_ = false;
+  std::int64_t actions_ = 0;
+  std::vector<std::int64_t> columns_;  // of a continuous action, or discrete actions
+  std::vector<double> mean_, scale_;   // [count]; the scale is one over the deviation
+};
+
+}  // namespace kindred

@@ -1,0 +1,48 @@
+// V, the held-out score of a partition: how well the policies of its clusters predict episodes they
+// have not seen. It has no units, cannot be bought by memorising, and has no noise given the folds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kindred/policies/exact_policies.h"
+
+namespace kindred {
+
+struct HeldOutScore {
+  double v = 0.0;              ///< -½ Σ_d log(held-out squared error of target d per step)
+  std::vector<double> errors;  ///< [episodes, targets]
+};
+
+/// How much better one partition predicts than another, on the same folds, per step.
+struct PairedGain {
+  double mean = 0.0;
+  double error = 0.0;            ///< Standard error over episodes.
+  double episodes_better = 0.0;  ///< Share of the episodes.
+};
+
+/// Folds belong to episodes: they follow from the ids, whatever the order or the clusters.
+class HeldOut {
+ public:
+  /// `statistics` must outlive this.
+  HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids, double ridge,
+          std::int64_t folds = 5, std::int64_t draws = 3);
+
+  /// The fold of each episode in one of the draws.
+  std::span<const std::int32_t> folds(std::int64_t draw) const {
+    return fold_of_[static_cast<std::size_t>(draw)];
+  }
+
+  HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const;
+  PairedGain gain(const HeldOutScore& from, const HeldOutScore& to) const;
+
+ private:
+  const EpisodeStatistics& statistics_;
+  double ridge_;
+  std::int64_t folds_;
+  std::vector<std::vector<std::int32_t>> fold_of_;  // [draws][episodes]
+};
+
+}  // namespace kindred

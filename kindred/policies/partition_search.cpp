@@ -1,0 +1,285 @@
+#include "kindred/policies/partition_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "kindred/core/error.h"
+#include "kindred/core/random.h"
+#include "kindred/core/shared_progress.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/metrics/clustering_scores.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
+constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
+constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;  // of statistics: 2 GiB
+constexpr double kSame = 0.9999;  // NMI from which two partitions are one
+
+/// One start's answers.
+struct Descent {
+  std::map<std::int64_t, ExactFit> fits;  // by k
+  std::map<std::int64_t, double> v;
+};
+
+struct View {
+  std::shared_ptr<const FeatureMap> map;
+  std::shared_ptr<const EpisodeStatistics> statistics;
+  std::shared_ptr<const HeldOut> held_out;
+};
+
+class Search {
+ public:
+  Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
+      : data_(data),
+        options_(options),
+        run_(run),
+        targets_(std::make_shared<ActionTargets>(data.actions)) {
+    if (targets_->count() == 0)
+      throw InvalidArgument("every action is the same, so nothing tells policies apart");
+  }
+
+  SearchResult find() {
+    View view = look(0, "statistics");
+    const auto descents = descend(view);
+    auto answers = best_of(view, descents);
+    if (options_.cosines > 0 && fits(options_.cosines)) {
+      View richer = look(options_.cosines, "richer statistics");
+      auto refined = best_of(richer, descents);
+      if (best_v(refined) > best_v(answers)) {
+        view = std::move(richer);
+        answers = std::move(refined);
+      }
+    }
+    judge(view, descents, answers);
+    return conclude(view, descents, std::move(answers));
+  }
+
+ private:
+  bool fits(std::int64_t cosines) const {
+    const StatisticsLayout layout{1 + data_.observations.dim() + cosines, targets_->count()};
+    return data_.episodes() <= kMostNumbers / layout.size();
+  }
+
+  View look(std::int64_t cosines, const char* stage) const {
+    if (!fits(cosines))
+      throw InvalidArgument(
+          "{} numbers per observation and {} episodes are too many for exact policies; give the "
+          "number of clusters with -k, and networks will be trained",
+          data_.observations.dim(), data_.episodes());
+    run_.report({.stage = stage, .fraction = 0.0, .sizes = {}});
+    View view;
+    view.map = std::make_shared<FeatureMap>(data_.observations, cosines);
+    view.statistics = std::make_shared<EpisodeStatistics>(data_, *view.map, *targets_, run_);
+    view.held_out = std::make_shared<HeldOut>(*view.statistics, data_.ids, options_.ridge);
+    return view;
+  }
+
+  /// A random partition into more clusters than wanted, and from there down to one.
+  Descent descend_from(std::int64_t start, const View& view) const {
+    const auto episodes = data_.episodes();
+    const auto clusters = std::min(episodes, std::max(options_.k, options_.k_max) + kSpareClusters);
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(episodes));
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(clusters));
+    Random random(static_cast<std::uint64_t>(options_.seed), "init",
+                  static_cast<std::uint64_t>(start));
+    random.shuffle(std::span(labels));
+    Descent result;
+    for (;;) {
+      run_.throw_if_stopped();
+      auto fit = fit_exact(*view.statistics, std::move(labels), options_.ridge);
+      const auto k = fit.k;
+      labels = fit.labels;
+      result.v[k] = view.held_out->score(fit.labels, k).v;
+      result.fits[k] = std::move(fit);
+      if (k == 1) return result;
+      merge_exact(*view.statistics, labels, k, options_.ridge);
+    }
+  }
+
+  std::vector<Descent> descend(const View& view) const {
+    std::vector<Descent> descents(static_cast<std::size_t>(options_.starts));
+    SharedProgress done(options_.starts, [&](double fraction) {
+      run_.report({.stage = "searching", .fraction = fraction, .sizes = {}});
+    });
+    run_.chunks(
+        options_.starts, 1,
+        [&](std::int64_t begin, std::int64_t end) {
+          for (auto r = begin; r < end; ++r) {
+            descents[static_cast<std::size_t>(r)] = descend_from(r, view);
+            done.add();
+          }
+        },
+        [&] { done.tell(); });
+    return descents;
+  }
+
+  /// The starts with an answer for k, the best by V first, each partition once.
+  static std::vector<std::int64_t> distinct_starts(const std::vector<Descent>& descents,
+                                                   std::int64_t k) {
+    std::vector<std::int64_t> order;
+    for (std::size_t r = 0; r < descents.size(); ++r)
+      if (descents[r].v.contains(k)) order.push_back(static_cast<std::int64_t>(r));
+    const auto of = [&](std::int64_t r) -> const Descent& {
+      return descents[static_cast<std::size_t>(r)];
+    };
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::int64_t r) { return of(r).v.at(k); });
+    std::vector<std::int64_t> distinct;
+    for (const auto r : order) {
+      const bool known = std::ranges::any_of(distinct, [&](std::int64_t other) {
+        return normalized_mutual_information(of(r).fits.at(k).labels, of(other).fits.at(k).labels) >
+               kSame;
+      });
+      if (!known) distinct.push_back(r);
+      if (distinct.size() == kTried) break;
+    }
+    return distinct;
+  }
+
+  /// For each k the partition with the highest V in this view, after rounds in it.
+  std::vector<Answer> best_of(const View& view, const std::vector<Descent>& descents) const {
+    struct Trial {
+      std::int64_t k, start;
+    };
+    const auto most = options_.k > 0 ? options_.k : options_.k_max;
+    std::vector<Trial> trials;
+    for (std::int64_t k = 1; k <= most; ++k)
+      for (const auto start : distinct_starts(descents, k)) trials.push_back({k, start});
+    std::vector<Answer> tried(trials.size());
+    run_.chunks(
+        static_cast<std::int64_t>(trials.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+            const auto& from = descents[static_cast<std::size_t>(trials[i].start)];
+            auto& answer = tried[i];
+            answer.start = trials[i].start;
+            answer.fit =
+                fit_exact(*view.statistics, from.fits.at(trials[i].k).labels, options_.ridge);
+            answer.held_out = view.held_out->score(answer.fit.labels, answer.fit.k);
+          }
+        });
+    std::map<std::int64_t, Answer> best;
+    for (auto& answer : tried) {
+      const auto found = best.find(answer.fit.k);
+      if (found == best.end() || answer.held_out.v > found->second.held_out.v)
+        best[answer.fit.k] = std::move(answer);
+    }
+    std::vector<Answer> answers;
+    for (auto& [k, answer] : best) answers.push_back(std::move(answer));
+    return answers;
+  }
+
+  static double best_v(const std::vector<Answer>& answers) {
+    double best = -std::numeric_limits<double>::infinity();
+    for (const auto& answer : answers) best = std::max(best, answer.held_out.v);
+    return best;
+  }
+
+  /// How much V falls, per step of the two clusters, when the two closest are taken for one.
+  double separation(const View& view, const Answer& answer) const {
+    const auto& labels = answer.fit.labels;
+    std::vector<double> steps(static_cast<std::size_t>(answer.fit.k), 0.0);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      steps[static_cast<std::size_t>(labels[i])] +=
+          static_cast<double>(data_.length(static_cast<std::int64_t>(i)));
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& [a, b] :
+         closest_pairs(*view.statistics, labels, answer.fit.k, options_.ridge, kClosestPairs)) {
+      auto joined = labels;
+      for (auto& label : joined)
+        if (label == b) label = a;
+      const auto as_one = view.held_out->score(consecutive_labels(joined), answer.fit.k - 1);
+      const double share =
+          (steps[static_cast<std::size_t>(a)] + steps[static_cast<std::size_t>(b)]) /
+          view.statistics->total_steps();
+      least = std::min(least, (answer.held_out.v - as_one.v) / share);
+    }
+    return least;
+  }
+
+  void judge(const View& view, const std::vector<Descent>& descents,
+             std::vector<Answer>& answers) const {
+    run_.chunks(
+        static_cast<std::int64_t>(answers.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+            auto& answer = answers[i];
+            if (answer.fit.k > 1) answer.separation = separation(view, answer);
+            if (i > 0) answer.gain = view.held_out->gain(answers[i - 1].held_out, answer.held_out);
+            answer.agreement = agreement(descents, answer);
+          }
+        });
+  }
+
+  static double agreement(const std::vector<Descent>& descents, const Answer& answer) {
+    double sum = 0.0, count = 0.0;
+    for (std::size_t r = 0; r < descents.size(); ++r) {
+      const auto found = descents[r].fits.find(answer.fit.k);
+      if (found == descents[r].fits.end() || static_cast<std::int64_t>(r) == answer.start) continue;
+      sum += normalized_mutual_information(found->second.labels, answer.fit.labels);
+      ++count;
+    }
+    return count > 0.0 ? sum / count : 1.0;
+  }
+
+  /// The most clusters of which every two are told apart; the asked number where it was asked for.
+  std::size_t choose(const std::vector<Answer>& answers) const {
+    std::size_t chosen = 0;
+    for (std::size_t i = 1; i < answers.size(); ++i)
+      if (options_.k > 0 || answers[i].separation >= options_.separation) chosen = i;
+    return chosen;
+  }
+
+  SearchResult conclude(const View& view, const std::vector<Descent>& descents,
+                        std::vector<Answer> answers) const {
+    SearchResult result;
+    result.map = view.map;
+    result.targets = targets_;
+    result.statistics = view.statistics;
+    result.chosen = choose(answers);
+    result.answers = std::move(answers);
+    const auto& answer = result.answers[result.chosen];
+    for (std::size_t r = 0; r < descents.size(); ++r) {
+      const auto found = descents[r].fits.find(answer.fit.k);
+      if (found == descents[r].fits.end()) continue;
+      // Judged in the view of the answer, so that objectives can be compared.
+      const bool own = static_cast<std::int64_t>(r) == answer.start;
+      const auto fit =
+          own ? answer.fit : fit_exact(*view.statistics, found->second.labels, options_.ridge);
+      const auto number = std::ssize(result.restarts);
+      if (own) result.best_restart = number;
+      RestartSummary summary;
+      summary.restart = number;
+      summary.iterations = std::ssize(fit.rounds);
+      summary.converged = fit.converged;
+      summary.objective = summary.objective_before_merge = fit.objective();
+      summary.labels = fit.labels;
+      result.restarts.push_back(std::move(summary));
+      for (std::size_t round = 0; round < fit.rounds.size(); ++round)
+        result.trace.push_back({.restart = number,
+                                .iteration = static_cast<std::int64_t>(round) + 1,
+                                .objective = fit.rounds[round].objective,
+                                .changed = fit.rounds[round].changed,
+                                .sizes = fit.rounds[round].sizes});
+    }
+    return result;
+  }
+
+  const Trajectories& data_;
+  SearchOptions options_;
+  const RunContext& run_;
+  std::shared_ptr<const ActionTargets> targets_;
+};
+
+}  // namespace
+
+SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,
+                               const RunContext& run) {
+  return Search(data, options, run).find();
+}
+
+}  // namespace kindred

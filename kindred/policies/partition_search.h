@@ -1,0 +1,60 @@
+// Finds the partition into policies, and how many there are, by the held-out score V alone.
+//
+// From many random starts with more clusters than wanted, rounds of exact policies and joinings of
+// the closest two clusters lead down to one cluster, so every start gives an answer for every k.
+// They run on plain linear features, where a round costs microseconds per episode; the best answers
+// for each k are then fitted and judged with richer features, under which clusters that are only
+// regions of the states of one policy no longer predict better than that one policy.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kindred/clustering/clustering.h"
+#include "kindred/core/progress.h"
+#include "kindred/policies/held_out_score.h"
+
+namespace kindred {
+
+struct SearchOptions {
+  std::int64_t k = 0;       ///< 0: to be found.
+  std::int64_t k_max = 12;  ///< The most to look for.
+  std::int64_t starts = 16;
+  std::int64_t seed = 0;
+  std::int64_t cosines = 60;  ///< Of the richer features; 0: linear features only.
+  double ridge = 10.0;
+  /// How much better, in nats per step of the two, every two clusters must be told apart than taken
+  /// for one, for their number to be believed.
+  double separation = 0.05;
+};
+
+/// The best answer with k clusters.
+struct Answer {
+  ExactFit fit;
+  HeldOutScore held_out;
+  std::int64_t start = 0;   ///< It came from.
+  double separation = 0.0;  ///< Of its two closest clusters; 0 with one cluster.
+  PairedGain gain;          ///< Over the best answer with fewer clusters.
+  double agreement = 1.0;   ///< Mean NMI with the answers of the other starts for this k.
+};
+
+struct SearchResult {
+  std::shared_ptr<const FeatureMap> map;  ///< The features that predict best.
+  std::shared_ptr<const ActionTargets> targets;
+  std::shared_ptr<const EpisodeStatistics> statistics;
+  std::vector<Answer> answers;           ///< By k, from 1; some k may be missing.
+  std::size_t chosen = 0;                ///< Among the answers.
+  std::vector<RestartSummary> restarts;  ///< Each start at the chosen k, if it had an answer there.
+  std::int64_t best_restart = 0;         ///< The one whose answer was chosen.
+  std::vector<TraceEntry> trace;
+
+  const Answer& answer() const { return answers[chosen]; }
+};
+
+/// Throws InvalidArgument when the data has too many numbers for statistics, Interrupted when asked
+/// to stop.
+SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,
+                               const RunContext& run);
+
+}  // namespace kindred

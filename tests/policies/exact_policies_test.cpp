@@ -1,0 +1,263 @@
+#include "kindred/policies/exact_policies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "kindred/core/error.h"
+#include "kindred/core/random.h"
+#include "kindred/data/select.h"
+#include "kindred/policies/exact_centres.h"
+#include "kindred/policies/held_out_score.h"
+#include "tests/clustering/synthetic.h"
+
+namespace kindred {
+namespace {
+
+constexpr double kRidge = 10.0;
+
+/// A dataset with the statistics of some features.
+struct Exact {
+  Trajectories data;
+  FeatureMap map;
+  ActionTargets targets;
+  EpisodeStatistics statistics;
+
+  explicit Exact(Trajectories of, std::int64_t cosines = 0, int threads = 1)
+      : data(std::move(of)),
+        map(data.observations, cosines),
+        targets(data.actions),
+        statistics(data, map, targets, Workers(threads)) {}
+
+  /// Features [steps, features] and targets [steps, targets] of one episode.
+  std::pair<std::vector<double>, std::vector<double>> rows(std::int64_t episode) const {
+    const auto begin = data.offsets[episode], end = data.offsets[episode + 1];
+    const auto n = static_cast<std::size_t>(end - begin);
+    std::vector<float> seen(n * static_cast<std::size_t>(data.observations.dim()));
+    data.observations.copy(begin, end, seen.data());
+    std::vector<double> phi(n * static_cast<std::size_t>(map.count()));
+    map.apply(seen, phi);
+    std::vector<double> actions(n * static_cast<std::size_t>(targets.count()));
+    targets.copy(data.actions, begin, end, actions);
+    return {phi, actions};
+  }
+
+  /// The squared errors of one episode under a policy, step by step.
+  std::vector<double> errors_by_steps(std::int64_t episode, std::span<const double> weights) const {
+    const auto [phi, actions] = rows(episode);
+    const auto features = static_cast<std::size_t>(map.count());
+    const auto width = static_cast<std::size_t>(targets.count());
+    std::vector<double> errors(width, 0.0);
+    for (std::size_t t = 0; t < actions.size() / width; ++t)
+      for (std::size_t d = 0; d < width; ++d) {
+        double missed = actions[t * width + d];
+        for (std::size_t m = 0; m < features; ++m)
+          missed -= phi[t * features + m] * weights[m * width + d];
+        errors[d] += missed * missed;
+      }
+    return errors;
+  }
+};
+
+std::vector<std::int32_t> random_labels(std::int64_t episodes, std::int64_t k, std::uint64_t seed) {
+  Random random(seed, "labels");
+  std::vector<std::int32_t> labels;
+  for (std::int64_t i = 0; i < episodes; ++i) labels.push_back(static_cast<std::int32_t>(i % k));
+  random.shuffle(std::span(labels));
+  return labels;
+}
+
+TEST(EpisodeStatistics, AreTheSumsOverSteps) {
+  const Exact exact(testing::linear_control({.episodes = 4, .length = 71}), 5);
+  const auto& layout = exact.statistics.layout();
+  ASSERT_EQ(layout.features, 1 + 3 + 5);
+  const auto [phi, actions] = exact.rows(2);
+  const auto features = static_cast<std::size_t>(layout.features);
+  const auto width = static_cast<std::size_t>(layout.targets);
+  const auto n = actions.size() / width;
+  const auto sums = exact.statistics.of(2);
+  std::size_t at = 0;
+  for (std::size_t m = 0; m < features; ++m)
+    for (std::size_t l = 0; l <= m; ++l, ++at) {
+      double sum = 0.0;
+      for (std::size_t t = 0; t < n; ++t) sum += phi[t * features + m] * phi[t * features + l];
+      EXPECT_NEAR(sums[at], sum, 1e-9 * static_cast<double>(n));
+    }
+  for (std::size_t m = 0; m < features; ++m)
+    for (std::size_t d = 0; d < width; ++d, ++at) {
+      double sum = 0.0;
+      for (std::size_t t = 0; t < n; ++t) sum += phi[t * features + m] * actions[t * width + d];
+      EXPECT_NEAR(sums[at], sum, 1e-9 * static_cast<double>(n));
+    }
+  EXPECT_EQ(sums.back(), static_cast<double>(n));
+}
+
+TEST(EpisodeStatistics, DoNotDependOnTheNumberOfThreads) {
+  const auto data = testing::linear_control({.episodes = 9});
+  const Exact one(data, 7, 1), three(data, 7, 3);
+  for (std::int64_t i = 0; i < 9; ++i)
+    EXPECT_THAT(three.statistics.of(i), ::testing::ElementsAreArray(one.statistics.of(i)));
+}
+
+TEST(ExactPolicies, ErrorsFromStatisticsAreThoseOfTheSteps) {
+  const Exact exact(testing::linear_control({.episodes = 6}), 4);
+  const auto& layout = exact.statistics.layout();
+  const auto sums = cluster_sums(exact.statistics, std::vector<std::int32_t>(6, 0), 1);
+  const auto weights = solve_policy(layout, sums, kRidge);
+  std::vector<double> errors(static_cast<std::size_t>(layout.targets));
+  for (std::int64_t i = 0; i < 6; ++i) {
+    squared_errors(layout, exact.statistics.of(i), weights, errors);
+    const auto expected = exact.errors_by_steps(i, weights);
+    for (std::size_t d = 0; d < errors.size(); ++d) EXPECT_NEAR(errors[d], expected[d], 1e-9);
+  }
+}
+
+TEST(ExactPolicies, ASolvedPolicyIsTheBest) {
+  const Exact exact(testing::linear_control({.episodes = 6}), 4);
+  const auto& layout = exact.statistics.layout();
+  const auto sums = cluster_sums(exact.statistics, std::vector<std::int32_t>(6, 0), 1);
+  const auto best = solve_policy(layout, sums, kRidge);
+  const auto loss = [&](std::span<const double> weights) {
+    std::vector<double> errors(static_cast<std::size_t>(layout.targets));
+    squared_errors(layout, sums, weights, errors);
+    double total = 0.0;
+    for (const double error : errors) total += error;
+    for (const double weight : weights) total += kRidge * weight * weight;
+    return total;
+  };
+  double claimed = 0.0;
+  for (const double error : fitted_error(layout, sums, best)) claimed += error;
+  EXPECT_NEAR(claimed, loss(best), 1e-8);
+  for (std::size_t i = 0; i < best.size(); ++i)
+    for (const double step : {-1e-3, 1e-3}) {
+      auto other = best;
+      other[i] += step;
+      EXPECT_GT(loss(other), loss(best));
+    }
+}
+
+TEST(ExactPolicies, TheObjectiveRisesInEveryRound) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Exact exact(testing::linear_control({.episodes = 40, .policies = 3, .noise = 1.0}, seed),
+                      seed % 2 == 0 ? 0 : 6);
+    const auto fit = fit_exact(exact.statistics, random_labels(40, 5, seed), kRidge);
+    EXPECT_TRUE(fit.converged);
+    ASSERT_GE(fit.rounds.size(), 2u);
+    for (std::size_t r = 1; r < fit.rounds.size(); ++r) {
+      EXPECT_GT(fit.rounds[r - 1].changed, 0);
+      EXPECT_GT(fit.rounds[r].objective, fit.rounds[r - 1].objective) << "round " << r;
+    }
+    EXPECT_EQ(fit.rounds.back().changed, 0);
+  }
+}
+
+TEST(ExactPolicies, TheClosestPairIsTheCheapestToJoin) {
+  const Exact exact(testing::linear_control({.episodes = 40, .policies = 4, .noise = 1.0}));
+  const auto labels = random_labels(40, 4, 1);
+  const auto pairs = closest_pairs(exact.statistics, labels, 4, kRidge, 100);
+  ASSERT_EQ(pairs.size(), 6u);
+  double before = std::numeric_limits<double>::infinity();
+  for (const auto& [a, b] : pairs) {
+    auto joined = labels;
+    for (auto& label : joined)
+      if (label == b) label = a;
+    const double objective =
+        solve_policies(exact.statistics, consecutive_labels(joined), 3, kRidge).objective;
+    EXPECT_LE(objective, before + 1e-9);
+    before = objective;
+  }
+}
+
+TEST(HeldOut, LeavingAFoldOutIsRefittingWithoutIt) {
+  const Exact exact(testing::linear_control({.episodes = 23, .policies = 2}), 3);
+  const auto labels = random_labels(23, 2, 4);
+  const HeldOut held_out(exact.statistics, exact.data.ids, kRidge, 4, 1);
+  const auto score = held_out.score(labels, 2);
+  const auto folds = held_out.folds(0);
+  const auto width = static_cast<std::size_t>(exact.targets.count());
+  for (std::size_t i = 0; i < 23; ++i) {
+    auto others = labels;  // what is in the fold of this episode belongs to no cluster
+    for (std::size_t j = 0; j < 23; ++j)
+      if (folds[j] == folds[i]) others[j] = -1;
+    const auto sums = cluster_sums(exact.statistics, others, 2);
+    const auto size = static_cast<std::size_t>(exact.statistics.layout().size());
+    const auto weights = solve_policy(
+        exact.statistics.layout(),
+        std::span(sums).subspan(static_cast<std::size_t>(labels[i]) * size, size), kRidge);
+    const auto expected = exact.errors_by_steps(static_cast<std::int64_t>(i), weights);
+    for (std::size_t d = 0; d < width; ++d)
+      EXPECT_NEAR(score.errors[i * width + d], expected[d], 1e-8);
+  }
+}
+
+TEST(HeldOut, NamesOfClustersAndOrderOfEpisodesDoNotMatter) {
+  const auto data = testing::linear_control({.episodes = 30, .policies = 3});
+  const Exact exact(data);
+  const auto labels = random_labels(30, 3, 2);
+  const double v = HeldOut(exact.statistics, data.ids, kRidge).score(labels, 3).v;
+
+  auto renamed = labels;
+  for (auto& label : renamed) label = (label + 1) % 3;
+  EXPECT_NEAR(HeldOut(exact.statistics, data.ids, kRidge).score(renamed, 3).v, v, 1e-12);
+
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < 30; ++i) order.push_back(29 - i);
+  const auto reversed = select_episodes(data, order);
+  const Exact again(reversed);
+  const std::vector<std::int32_t> moved(labels.rbegin(), labels.rend());
+  EXPECT_NEAR(HeldOut(again.statistics, reversed.ids, kRidge).score(moved, 3).v, v, 1e-9);
+}
+
+TEST(HeldOut, PrefersTheTruthToWhatOnlyMemorises) {
+  const auto data = testing::linear_control({.episodes = 40, .length = 20, .policies = 2});
+  const Exact exact(data);
+  const HeldOut held_out(exact.statistics, data.ids, kRidge);
+  const std::vector<std::int32_t> truth(data.labels.span().begin(), data.labels.span().end());
+  const auto right = held_out.score(truth, 2);
+  const auto one = held_out.score(std::vector<std::int32_t>(40, 0), 1);
+  EXPECT_GT(right.v, one.v);
+  const auto gain = held_out.gain(one, right);
+  EXPECT_GT(gain.mean, 5.0 * gain.error);
+  // Twice as many clusters have a higher J, and predict no better.
+  auto halves = truth;
+  for (std::size_t i = 0; i < 40; ++i)
+    halves[i] = 2 * truth[i] + static_cast<std::int32_t>(i / 2 % 2);
+  EXPECT_GT(solve_policies(exact.statistics, halves, 4, 1e-6).objective,
+            solve_policies(exact.statistics, truth, 2, 1e-6).objective);
+  EXPECT_LT(held_out.score(halves, 4).v, right.v);
+}
+
+TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
+  const Exact exact(testing::linear_control({.episodes = 30, .policies = 3}), 5);
+  const auto fit = fit_exact(
+      exact.statistics,
+      std::vector<std::int32_t>(exact.data.labels.span().begin(), exact.data.labels.span().end()),
+      kRidge);
+  const ExactCentres centres(exact.map, exact.targets, exact.statistics, fit.labels, fit.k, kRidge);
+  const auto scores = centres.score(exact.data, {});
+  EXPECT_EQ(best_columns(scores), fit.labels);
+
+  const auto path = std::filesystem::path(::testing::TempDir()) / "exact-centres.h5";
+  {
+    ArrayFileWriter file(path);
+    centres.save(file);
+    file.close();
+  }
+  const auto loaded = ExactCentres::load(ArrayFileReader(path));
+  EXPECT_EQ(loaded->count(), 3);
+  EXPECT_EQ(loaded->score(exact.data, {}).values, scores.values);
+  EXPECT_THROW(loaded->score(testing::linear_control({.obs_dim = 4}), {}), DataFormatError);
+  std::filesystem::remove(path);
+}
+
+TEST(ActionTargets, ConstantActionsAreNoTargets) {
+  const auto actions = Actions::continuous(std::vector<float>{1, 7, 2, 7, 3, 7}, 2);
+  EXPECT_EQ(ActionTargets(actions).count(), 1);
+  EXPECT_EQ(ActionTargets(Actions::discrete(std::vector<std::int32_t>{0, 2, 2, 0}, 3)).count(), 2);
+}
+
+}  // namespace
+}  // namespace kindred

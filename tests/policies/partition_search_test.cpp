@@ -1,0 +1,77 @@
+#include "kindred/policies/partition_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kindred/core/error.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "tests/clustering/synthetic.h"
+
+namespace kindred {
+namespace {
+
+using testing::linear_control;
+
+SearchResult search(const Trajectories& data, const SearchOptions& options = {}, int threads = 2) {
+  RunContext run;
+  run.pool = std::make_shared<ThreadPool>(threads);
+  return search_partitions(data, options, run);
+}
+
+double nmi(const SearchResult& found, const Trajectories& data) {
+  return normalized_mutual_information(found.answer().fit.labels, data.labels.span());
+}
+
+TEST(PartitionSearch, FindsHowManyPoliciesThereAre) {
+  for (const std::int64_t policies : {1, 2, 3, 5, 8})
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const auto data =
+          linear_control({.episodes = 10 * policies, .obs_dim = 4, .policies = policies}, seed);
+      const auto found = search(data);
+      EXPECT_EQ(found.answer().fit.k, policies) << "seed " << seed;
+      EXPECT_GT(nmi(found, data), 1.0 - 1e-9) << policies << " policies, seed " << seed;
+    }
+}
+
+TEST(PartitionSearch, TwoEpisodesOfEachPolicyAreEnough) {
+  const auto data =
+      linear_control({.episodes = 12, .length = 200, .obs_dim = 4, .policies = 6, .noise = 0.3});
+  const auto found = search(data, {.k = 6});
+  EXPECT_GT(nmi(found, data), 1.0 - 1e-9);
+}
+
+TEST(PartitionSearch, UnitsOfActionsAndObservationsDoNotMatter) {
+  const auto data = linear_control({.episodes = 40, .policies = 4, .noise = 0.6});
+  const auto expected = search(data).answer().fit.labels;
+  const auto values = data.actions.floats().span();
+  const auto seen = data.observations.floats().span();
+  for (const float scale : {1e-3f, 1e4f}) {
+    Trajectories other = data;
+    std::vector<float> actions, observations;
+    for (const float x : values) actions.push_back(scale * x + 3.0f * scale);
+    for (const float x : seen) observations.push_back(0.5f * scale * x - 2.0f * scale);
+    other.actions = Actions::continuous(std::move(actions), data.actions.dim());
+    other.observations = Observations::dense(Column<float>(std::move(observations)), 3);
+    EXPECT_EQ(search(other).answer().fit.labels, expected) << scale;
+  }
+}
+
+TEST(PartitionSearch, TheAnswerDoesNotDependOnTheNumberOfThreads) {
+  const auto data = linear_control({.episodes = 40, .policies = 4, .noise = 1.5});
+  const auto one = search(data, {}, 1), four = search(data, {}, 4);
+  ASSERT_EQ(one.answers.size(), four.answers.size());
+  for (std::size_t i = 0; i < one.answers.size(); ++i) {
+    EXPECT_EQ(one.answers[i].fit.labels, four.answers[i].fit.labels);
+    EXPECT_EQ(one.answers[i].held_out.v, four.answers[i].held_out.v);
+  }
+}
+
+TEST(PartitionSearch, EqualActionsAreRefused) {
+  auto data = linear_control({.episodes = 4});
+  data.actions =
+      Actions::continuous(std::vector<float>(static_cast<std::size_t>(data.steps()), 1.0f), 1);
+  EXPECT_THROW(search(data), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace kindred
