@@ -109,10 +109,11 @@ struct ClusterCommand {
     const auto k = record.k();
     for (const auto& one : considered) {
       if (one["k"].get<std::int64_t>() <= k) continue;
-      return fmt::format(
-          "{} found; of {}, the closest two predict {:.3f} nats per step better than one in their "
-          "place ({} are asked for)",
-          k, one["k"].get<std::int64_t>(), one["separation"].get<double>(), needed);
+      const auto more = one["k"].get<std::int64_t>();
+      const double separation = one["separation"];
+      if (separation <= 0.0) return fmt::format("{} found; {} would predict no better", k, more);
+      return fmt::format("{} found; of {} two differ by {:.2g} nats per step, {} would count", k,
+                         more, separation, needed);
     }
     return fmt::format("{} found; more were not looked at", k);
   }

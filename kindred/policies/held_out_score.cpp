@@ -4,9 +4,20 @@
 #include <cmath>
 #include <numeric>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/random.h"
 
 namespace kindred {
+namespace {
+
+constexpr std::int64_t kFew = 60;  // episodes
+
+}  // namespace
+
+HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids,
+                 double ridge)
+    : HeldOut(statistics, ids, ridge, std::ssize(ids) <= kFew ? std::ssize(ids) : 5,
+              std::ssize(ids) <= kFew ? 1 : 3) {}
 
 HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids,
                  double ridge, std::int64_t folds, std::int64_t draws)
@@ -30,29 +41,25 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
   const auto targets = static_cast<std::size_t>(layout.targets);
   HeldOutScore result;
   result.errors.assign(labels.size() * targets, 0.0);
+  const auto clusters = cluster_sums(statistics_, labels, k);
   std::vector<double> others(size), errors(targets);
   for (const auto& folds : fold_of_) {
-    std::vector<std::int32_t> parts(labels.size());
+    std::vector<std::int32_t> parts(labels.size());  // the episodes of one cluster in one fold
     for (std::size_t i = 0; i < labels.size(); ++i)
       parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
-    const auto sums = cluster_sums(statistics_, parts, k * folds_);
-    const auto of_part = [&](std::int64_t part) {
-      return std::span(sums).subspan(static_cast<std::size_t>(part) * size, size);
-    };
-    std::vector<std::vector<double>> policies;  // of each cluster without each fold
-    for (std::int64_t part = 0; part < k * folds_; ++part) {
-      std::ranges::fill(others, 0.0);
-      for (std::int64_t f = 0; f < folds_; ++f) {
-        const auto other = part / folds_ * folds_ + f;
-        if (other == part) continue;
-        const auto own = of_part(other);
-        for (std::size_t p = 0; p < size; ++p) others[p] += own[p];
-      }
-      policies.push_back(solve_policy(layout, others, ridge_));
-    }
+    parts = consecutive_labels(std::move(parts));
+    const auto count = 1 + *std::ranges::max_element(parts);
+    const auto sums = cluster_sums(statistics_, parts, count);
+    std::vector<std::vector<double>> policies(static_cast<std::size_t>(count));  // without the part
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      squared_errors(layout, statistics_.of(static_cast<std::int64_t>(i)),
-                     policies[static_cast<std::size_t>(parts[i])], errors);
+      const auto part = static_cast<std::size_t>(parts[i]);
+      auto& policy = policies[part];
+      if (policy.empty()) {
+        const double* whole = clusters.data() + static_cast<std::size_t>(labels[i]) * size;
+        for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - sums[part * size + p];
+        policy = solve_policy(layout, others, ridge_);
+      }
+      squared_errors(layout, statistics_.of(static_cast<std::int64_t>(i)), policy, errors);
       for (std::size_t d = 0; d < targets; ++d)
         result.errors[i * targets + d] += errors[d] / static_cast<double>(fold_of_.size());
     }

@@ -26,9 +26,11 @@ struct PairedGain {
 /// Folds belong to episodes: they follow from the ids, whatever the order or the clusters.
 class HeldOut {
  public:
-  /// `statistics` must outlive this.
+  /// Every episode is held out alone where there are few, so that a policy with two of them is
+  /// never without both; otherwise five folds, drawn three times. `statistics` must outlive this.
+  HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids, double ridge);
   HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids, double ridge,
-          std::int64_t folds = 5, std::int64_t draws = 3);
+          std::int64_t folds, std::int64_t draws);
 
   /// The fold of each episode in one of the draws.
   std::span<const std::int32_t> folds(std::int64_t draw) const {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
 constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
 constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;  // of statistics: 2 GiB
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: half a GiB
 constexpr double kSame = 0.9999;  // NMI from which two partitions are one
 
 /// One start's answers.

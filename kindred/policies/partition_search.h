@@ -26,7 +26,7 @@ struct SearchOptions {
   double ridge = 10.0;
   /// How much better, in nats per step of the two, every two clusters must be told apart than taken
   /// for one, for their number to be believed.
-  double separation = 0.05;
+  double separation = 0.08;
 };
 
 /// The best answer with k clusters.

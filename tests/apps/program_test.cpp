@@ -121,8 +121,8 @@ TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
   const auto whole = kindred::read_text(folder_ / "d.h5");
   kindred::write_text(folder_ / "half.h5", whole.substr(0, whole.size() / 2));
   expect_bad_input({"info", "half.h5"}, "half.h5");
-  expect_bad_input({"cluster", "d.h5", "-k", "0", "-o", "run"},
-                   "option 'k' takes a whole number from 1");
+  expect_bad_input({"cluster", "d.h5", "-k", "-1", "-o", "run"},
+                   "option 'k' takes a whole number from 0");
   expect_bad_input({"cluster", "d.h5", "-k", "1000", "-o", "run"}, "only 100 trajectories");
   expect_bad_input({"cluster", "d.h5", "--method", "magic", "-o", "run"},
                    "there is no method 'magic'");

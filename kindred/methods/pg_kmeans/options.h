@@ -42,7 +42,7 @@ struct Options {
   double smoothing = 0.0;
   std::int64_t cosines = 60;
   double ridge = 10.0;
-  double separation = 0.05;
+  double separation = 0.08;
 
   /// No floor under log-probabilities.
   static constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
