@@ -1,5 +1,6 @@
 // Experts listed, trained and made datasets of.
 #include "kindred/data/formats.h"
+#include "kindred/envs/mujoco/locomotion.h"
 #include "program.h"
 
 namespace kindred::program {
@@ -16,6 +17,76 @@ TEST_F(Program, ExpertsAreListed) {
   }
   EXPECT_THAT(names, ::testing::ElementsAre("right-first", "down-first", "balanced", "zigzag-1",
                                             "zigzag-2"));
+}
+
+class Mixtures : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (!kindred::has_mujoco()) GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: nothing to mix";
+  }
+  /// A mixture of a moment.
+  Outcome generate(std::vector<std::string> options, const std::string& file = "m.h5") const {
+    std::vector<std::string> arguments = {
+        "generate", "hopper-mixture", "--per-policy", "2", "--horizon", "40", "-o", file, "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run(arguments);
+  }
+  std::vector<std::string> names_in(const std::string& file) const {
+    return kindred::read_trajectories(folder_ / file).label_names;
+  }
+};
+
+TEST_F(Mixtures, AreDrawnByTheSeed) {
+  const auto made = generate({"--policies", "3", "--seed", "3"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.last()["episodes"], 6);
+  EXPECT_EQ(made.last()["environment"], "hopper");
+  ASSERT_EQ(names_in("m.h5").size(), 3U);
+  ASSERT_EQ(generate({"--policies", "3", "--seed", "3"}, "same.h5").code, 0);
+  EXPECT_EQ(kindred::read_text(folder_ / "same.h5"), kindred::read_text(folder_ / "m.h5"));
+  ASSERT_EQ(generate({"--policies", "1", "--seed", "4"}, "one.h5").code, 0);
+  ASSERT_EQ(names_in("one.h5").size(), 1U);
+  EXPECT_NE(names_in("one.h5").front(), names_in("m.h5").front());
+}
+
+TEST_F(Mixtures, TakeTheirOptions) {
+  const auto made = generate({"--experts", "expert-11,medium", "--shares", "0.2", "--noise", "0.1",
+                              "--action-scale", "3", "--duplicate", "2"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.last()["episodes"], 4 + 2);
+  EXPECT_THAT(names_in("m.h5"), ::testing::ElementsAre("expert-11", "medium"));
+  const auto mixture = kindred::read_trajectories(folder_ / "m.h5").provenance["mixture"];
+  EXPECT_EQ(mixture["noise"], 0.1);
+  EXPECT_EQ(mixture["action-scale"], 3.0);
+  const auto cut = run({"generate", "hopper-mixture", "--policies", "2", "--steps", "101", "-o",
+                        "cut.h5", "--json"});
+  ASSERT_EQ(cut.code, 0) << cut.err;
+  EXPECT_EQ(cut.last()["steps"], 101);
+  const auto few = run({"generate", "hopper-mixture", "--policies", "2", "--per-expert", "1",
+                        "--horizon", "40", "-o", "few.h5", "--json"});
+  ASSERT_EQ(few.code, 0) << few.err;
+  EXPECT_EQ(few.last()["episodes"], 2);
+  const auto named = run({"generate", "hopper-expert-12-medium", "--steps", "50", "-o", "n.h5"});
+  ASSERT_EQ(named.code, 0) << named.err;
+  EXPECT_THAT(names_in("n.h5"), ::testing::ElementsAre("expert-12", "medium"));
+}
+
+TEST_F(Mixtures, BadInputIsOneSentenceAndCodeTwo) {
+  const auto refused = [&](std::vector<std::string> options, const std::string& sentence) {
+    std::vector<std::string> arguments = {"generate", "hopper-mixture", "-o", "x.h5"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_bad_input(arguments, sentence);
+  };
+  refused({"--policies", "11"}, "there are 10 policies of 'hopper' to mix, not 11");
+  refused({"--policies", "2", "--experts", "expert"}, "leave out --policies");
+  refused({"--weights", "mine"}, "leave out --weights");
+  refused({"--noise", "loud"}, "option 'noise' takes a number");
+  expect_bad_input({"generate", "hopper", "--policies", "3", "-o", "x.h5"},
+                   "see 'kindred generate --help'");
+  expect_bad_input({"generate", "--experts", "hopper", "hopper-mixture", "-o", "x.h5"},
+                   "name the environment first");
+  EXPECT_FALSE(fs::exists(folder_ / "x.h5"));
 }
 
 class TrainedExperts : public Program {
