@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "kindred/core/error.h"

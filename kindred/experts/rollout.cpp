@@ -9,6 +9,7 @@
 #include <optional>
 #include <ranges>
 #include <string>
+#include <string_view>
 
 #include "kindred/core/error.h"
 #include "kindred/core/shared_progress.h"
