@@ -11,7 +11,6 @@
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/envs/registry.h"
-#include "kindred/experts/experts.h"
 #include "streams.h"
 
 namespace kindred::app {
@@ -203,13 +202,18 @@ std::string command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-std::string named_environment(const std::vector<std::string>& arguments) {
+DatasetName named_dataset(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) {
-    auto name = parse_dataset_name(argument).environment;
-    if (std::ranges::any_of(environments(), [&](const auto& info) { return info.name == name; }))
+    auto name = parse_dataset_name(argument);
+    if (std::ranges::find(environments(), name.environment, &EnvironmentInfo::name) !=
+        environments().end())
       return name;
   }
-  return "";
+  return {};
+}
+
+std::string named_environment(const std::vector<std::string>& arguments) {
+  return named_dataset(arguments).environment;
 }
 
 void check_named(const std::string& environment, const std::string& flags_of) {

@@ -13,6 +13,7 @@
 
 #include "kindred/core/options.h"
 #include "kindred/core/words.h"
+#include "kindred/experts/experts.h"
 #include "kindred/metrics/clustering_scores.h"
 
 namespace kindred::app {
@@ -84,7 +85,9 @@ std::string rounded(const std::optional<double>& number);
 
 /// The command as typed, quoted where a shell needs it.
 std::string command_line(const std::vector<std::string>& arguments);
-/// The first environment named on the command line, or nothing: its own options become flags.
+/// The first dataset or environment named on the command line, or nothing.
+DatasetName named_dataset(const std::vector<std::string>& arguments);
+/// Its environment, or nothing: its own options become flags.
 std::string named_environment(const std::vector<std::string>& arguments);
 /// Throws InvalidArgument when the flags became those of another environment than the command's: a
 /// value before it, such as a folder, has the name of one.

@@ -31,7 +31,8 @@ void add_list(CLI::App& experts) {
     for (const auto& info : environments()) {
       Policies policies;
       try {
-        policies = make_experts(*info.make_options()->make());
+        const auto all = fmt::format("{}", fmt::join(shipped_names(info.name), ","));
+        policies = make_experts(*info.make_options()->make(), all);
       } catch (const InvalidArgument& reason) {
         say(fmt::format("{}: {}", info.name, reason.what()));
         continue;

@@ -8,6 +8,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/envs/registry.h"
+#include "kindred/experts/mixture.h"
 #include "kindred/experts/recipes.h"
 
 namespace kindred {
@@ -30,17 +31,22 @@ std::string split_names(std::string_view dashed, const std::vector<std::string>&
   return names;
 }
 
-}  // namespace
-
-Policies make_experts(const Environment& environment) {
+Policies rule_followers(const Environment& environment) {
   if (const auto* diagonal = dynamic_cast<const Diagonal*>(&environment))
     return diagonal_experts(*diagonal);
   if (const auto* takeball = dynamic_cast<const Takeball*>(&environment))
     return takeball_experts(*takeball);
   if (const auto* bandit = dynamic_cast<const Bandit*>(&environment))
     return bandit_experts(*bandit);
-  if (!recipes(environment.spec().name).empty()) return load_experts(environment);
   throw InvalidArgument("environment '{}' has no experts", environment.spec().name);
+}
+
+}  // namespace
+
+Policies make_experts(const Environment& environment, std::string_view list) {
+  const bool trained = !recipes(environment.spec().name).empty();
+  return trained ? load_experts(environment, {}, list)
+                 : select_experts(rule_followers(environment), list);
 }
 
 std::vector<std::string> select_names(const std::vector<std::string>& known,
@@ -71,7 +77,9 @@ Policies select_experts(const Policies& experts, std::string_view list) {
 DatasetName parse_dataset_name(std::string_view name) {
   for (const auto& info : environments()) {
     if (!name.starts_with(info.name + "-")) continue;
-    auto experts = split_names(name.substr(info.name.size()), trained_names(info.name));
+    const auto rest = name.substr(info.name.size());
+    if (rest == "-mixture" && !mixture_pool(info.name).empty()) return {info.name, "", true};
+    auto experts = split_names(rest, shipped_names(info.name));
     if (!experts.empty()) return {info.name, std::move(experts)};
   }
   return {std::string(name), ""};

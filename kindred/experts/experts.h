@@ -24,9 +24,10 @@
 
 namespace kindred {
 
-/// The experts of an environment; label i of a generated dataset is expert i. Throws
-/// InvalidArgument when it has none.
-Policies make_experts(const Environment& environment);
+/// The experts of an environment; label i of a generated dataset is expert i. A list chooses as
+/// select_experts does, and may also name policies of further trainings (shipped_names in
+/// recipes.h). Throws InvalidArgument when the environment has none.
+Policies make_experts(const Environment& environment, std::string_view list = {});
 
 Policies diagonal_experts(const Diagonal& environment);
 Policies takeball_experts(const Takeball& environment);
@@ -37,13 +38,14 @@ Policies bandit_experts(const Bandit& environment);
 Policies select_experts(const Policies& experts, std::string_view list);
 std::vector<std::string> select_names(const std::vector<std::string>& known, std::string_view list);
 
-/// What a dataset's name says: an environment, and perhaps which of its experts.
+/// What a dataset's name says: an environment, and perhaps which of its policies.
 struct DatasetName {
   std::string environment;
-  std::string experts;  ///< As select_experts takes them.
+  std::string experts;   ///< As select_experts takes them.
+  bool mixture = false;  ///< Of policies that are drawn, see mixture.h.
 };
 
-/// "hopper" or "hopper-medium-expert". The environment is not looked up.
+/// "hopper", "hopper-medium-expert" or "hopper-mixture". The environment is not looked up.
 DatasetName parse_dataset_name(std::string_view name);
 
 /// Along the diagonal to the lower right corner: right where the row exceeds the column, else down;

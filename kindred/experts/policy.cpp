@@ -18,6 +18,9 @@ double log_tail(double z) {
          std::log1p(-w + 3.0 * w * w);
 }
 
+// A certain action has no density; with this deviation it gets a high one that rounding cannot end.
+constexpr double kLeastDeviation = 1e-4;
+
 }  // namespace
 
 std::int64_t distribution_width(const EnvironmentSpec& spec) {
@@ -49,7 +52,7 @@ double gaussian_log_density(std::span<const float> gaussian, std::span<const flo
   const auto deviation = gaussian.last(action.size());
   double sum = 0.0;
   for (std::size_t i = 0; i < action.size(); ++i) {
-    const double scale = static_cast<double>(deviation[i]);
+    const double scale = std::max(static_cast<double>(deviation[i]), kLeastDeviation);
     const double z = (static_cast<double>(action[i]) - static_cast<double>(mean[i])) / scale;
     if (clipped && std::abs(action[i]) >= 1.0f)
       sum += log_tail(action[i] > 0.0f ? z : -z);

@@ -57,7 +57,8 @@ std::int32_t draw_discrete(std::span<const float> probabilities, Random& random)
 void draw_continuous(std::span<const float> gaussian, Random& random, std::span<float> action);
 
 /// The log-density of action[dim] under a Gaussian[2, dim]. Where draws are `clipped` to ±1, a
-/// number at a limit stands for all that lies beyond it, and counts with their probability.
+/// number at a limit stands for all that lies beyond it, and counts with their probability. A
+/// deviation below 1e-4, as that of an action that is certain, counts as 1e-4.
 double gaussian_log_density(std::span<const float> gaussian, std::span<const float> action,
                             bool clipped = false);
 

@@ -78,10 +78,11 @@ std::vector<Recipe> path_following() {
   };
 }
 
-std::vector<Recipe> locomotion(std::string_view environment, std::int64_t steps, PpoOptions ppo) {
+std::vector<Recipe> locomotion(std::string_view environment, std::int64_t steps, PpoOptions ppo,
+                               std::vector<std::int64_t> further_seeds = {11, 12, 13, 14}) {
   ppo.steps = steps;
   return {{std::string(environment), "expert", "Moves forward, fully trained.",
-           nlohmann::json::object(), ppo, "medium"}};
+           nlohmann::json::object(), ppo, "medium", std::move(further_seeds)}};
 }
 
 /// One training, as it went.
@@ -248,7 +249,8 @@ std::vector<Recipe> recipes(std::string_view environment) {
   if (environment == "halfcheetah") return locomotion(environment, 5'000'000, run);
   if (environment == "walker2d") return locomotion(environment, 1'900'000, run);
   if (environment == "ant")
-    return locomotion(environment, 2'400'000, {.lanes = 64, .lane_steps = 64, .minibatch = 512});
+    return locomotion(environment, 2'400'000, {.lanes = 64, .lane_steps = 64, .minibatch = 512},
+                      {});
   return {};
 }
 
@@ -258,6 +260,15 @@ std::vector<std::string> trained_names(std::string_view environment) {
     if (!recipe.medium.empty()) names.push_back(recipe.medium);
     names.push_back(recipe.expert);
   }
+  return names;
+}
+
+std::vector<std::string> shipped_names(std::string_view environment) {
+  auto names = trained_names(environment);
+  for (const auto& recipe : recipes(environment))
+    for (const auto seed : recipe.further_seeds)
+      for (const auto& stage : {recipe.medium, recipe.expert})
+        names.push_back(fmt::format("{}-{}", stage, seed));
   return names;
 }
 
@@ -290,9 +301,11 @@ std::string policy_file(std::string_view environment, std::string_view expert) {
 Policies load_experts(const Environment& environment, const std::filesystem::path& folder,
                       std::string_view list) {
   const auto& spec = environment.spec();
-  const auto known = trained_names(spec.name);
-  if (known.empty())
+  const auto own = trained_names(spec.name);
+  if (own.empty())
     throw InvalidArgument("the experts of environment '{}' are not trained", spec.name);
+  // Further trainings are nobody's experts until they are named, and no folder holds them.
+  const auto known = folder.empty() && !list.empty() ? shipped_names(spec.name) : own;
   Policies experts;
   for (const auto& name : select_names(known, list)) {
     const auto file = policy_file(spec.name, name);

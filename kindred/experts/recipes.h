@@ -6,6 +6,9 @@
 // | extra          | plus (visits both special cells), minus (avoids them), zero (ignores them) |
 // | path-following | up-first, right-first (each along its own polyline), free (straight) |
 // | hopper, halfcheetah, walker2d, ant | medium, expert: one training, early and at its end |
+//
+// Of hopper, halfcheetah and walker2d further trainings are shipped too, for mixtures (mixture.h)
+// and for those who name them: medium-11, expert-11, … of the training with seed 11.
 #pragma once
 
 #include <filesystem>
@@ -29,6 +32,7 @@ struct Recipe {
   nlohmann::json environment_options;  ///< What it is trained on, such as {"reward": "plus"}.
   PpoOptions ppo;
   std::string medium = {};  ///< Not empty: also keep an early policy, under this name.
+  std::vector<std::int64_t> further_seeds = {};  ///< Of further trainings that are shipped.
 };
 
 /// In the order of the dataset's labels; empty when the environment's experts are not trained.
@@ -36,6 +40,9 @@ std::vector<Recipe> recipes(std::string_view environment);
 
 /// The names of the environment's trained experts, in the order of the dataset's labels.
 std::vector<std::string> trained_names(std::string_view environment);
+
+/// Those, and then the policies of further trainings: all that the program comes with.
+std::vector<std::string> shipped_names(std::string_view environment);
 
 struct TrainedExpert {
   std::shared_ptr<const NetworkPolicy> policy;
@@ -57,8 +64,9 @@ std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& enviro
 void remove_checkpoint(const std::filesystem::path& checkpoint);
 
 /// The experts of an environment, or those in a list as select_experts takes it, from a folder that
-/// `kindred experts train` wrote; those that are part of the program when `folder` is empty. Throws
-/// InvalidArgument when one is missing or does not fit the environment.
+/// `kindred experts train` wrote; those that are part of the program when `folder` is empty, where
+/// the list may name any of shipped_names. Throws InvalidArgument when one is missing or does not
+/// fit the environment.
 Policies load_experts(const Environment& environment, const std::filesystem::path& folder = {},
                       std::string_view list = {});
 

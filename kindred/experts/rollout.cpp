@@ -1,10 +1,15 @@
 #include "kindred/experts/rollout.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <ranges>
 #include <string>
+#include <string_view>
 
 #include "kindred/core/error.h"
 #include "kindred/core/shared_progress.h"
@@ -26,6 +31,58 @@ std::int64_t block_size(const EnvironmentSpec& spec) {
   return std::clamp<std::int64_t>(20480 / spec.horizon, 16, 512);
 }
 
+std::optional<double> parse_share(std::string_view text) {
+  double share = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && share > 0.0 && share <= 1.0 ? std::optional(share) : std::nullopt;
+}
+
+/// The share of each of `count` policies, of which `list` names the first.
+std::vector<double> parse_shares(std::string_view list, std::size_t count) {
+  std::vector<double> shares;
+  double sum = 0.0;
+  for (const auto part : std::views::split(list, ',')) {
+    const std::string_view text(part.begin(), part.end());
+    const auto share = parse_share(text);
+    if (!share) throw InvalidArgument("a share is a number above 0 and up to 1, not '{}'", text);
+    sum += *share;
+    shares.push_back(*share);
+  }
+  if (shares.size() > count)
+    throw InvalidArgument("there are {} shares for {} experts", shares.size(), count);
+  constexpr double kRounding = 1e-6;
+  const auto others = count - shares.size();
+  if (others == 0 && std::abs(sum - 1.0) > kRounding)
+    throw InvalidArgument("the shares sum to {:.6g}, not to 1", sum);
+  if (others > 0 && sum > 1.0 - kRounding)
+    throw InvalidArgument("the shares sum to {:.6g} and leave nothing to the other experts", sum);
+  while (shares.size() < count) shares.push_back((1.0 - sum) / static_cast<double>(others));
+  return shares;
+}
+
+/// Where the part of each policy begins among all episodes, or steps, and where the last one ends.
+std::vector<std::int64_t> divide(const GenerateOptions& options, std::size_t policies) {
+  const auto count = static_cast<std::int64_t>(policies);
+  const auto total = options.steps > 0 ? options.steps : options.per_expert * count;
+  std::vector<std::int64_t> bounds;
+  if (options.shares.empty()) {
+    for (std::int64_t i = 0; i <= count; ++i) bounds.push_back(total * i / count);
+    return bounds;
+  }
+  double sum = 0.0;
+  bounds.push_back(0);
+  for (const double share : parse_shares(options.shares, policies)) {
+    sum += share;
+    bounds.push_back(std::llround(sum * static_cast<double>(total)));
+    if (bounds.back() == bounds[bounds.size() - 2])
+      throw InvalidArgument("a share of {:.3g} gives an expert none of the {} {}", share, total,
+                            options.steps > 0 ? "steps" : "episodes");
+  }
+  bounds.back() = total;
+  return bounds;
+}
+
 /// Runs the episodes a dataset is made of.
 class Runner {
  public:
@@ -33,21 +90,19 @@ class Runner {
       : environment_(environment),
         policies_(policies),
         options_(options),
-        progress_(options.steps > 0
-                      ? options.steps
-                      : options.per_expert * static_cast<std::int64_t>(policies.size()),
-                  options.progress) {}
+        bounds_(divide(options, policies.size())),
+        progress_(bounds_.back(), options.progress) {}
 
   std::vector<Block> run() {
-    const auto count = static_cast<std::int64_t>(policies_.size());
-    if (options_.steps == 0) {
-      for (std::int64_t policy = 0; policy < count; ++policy)
-        plan(policy, options_.per_expert, policy * options_.per_expert);
-      run_planned();
-    } else {
-      for (std::int64_t policy = 0; policy < count; ++policy)
-        run_steps(policy, options_.steps * (policy + 1) / count - options_.steps * policy / count);
+    for (std::size_t i = 0; i < policies_.size(); ++i) {
+      const auto policy = static_cast<std::int64_t>(i);
+      const auto part = bounds_[i + 1] - bounds_[i];
+      if (options_.steps > 0)
+        run_steps(policy, part);
+      else
+        plan(policy, part, bounds_[i]);
     }
+    run_planned();
     return std::move(blocks_);
   }
 
@@ -106,6 +161,7 @@ class Runner {
   const Environment& environment_;
   const Policies& policies_;
   const GenerateOptions& options_;
+  std::vector<std::int64_t> bounds_;  // of the policies' parts
   std::vector<Planned> planned_;
   std::vector<Block> blocks_;
   std::int64_t next_ = 0;    // number of the next episode kept
@@ -218,6 +274,7 @@ class Assembly {
 
 nlohmann::json provenance_of(const Environment& environment, GenerateOptions options) {
   nlohmann::json provenance = to_json(options.describe());
+  if (options.shares.empty()) provenance.erase("shares");  // files stay as they always were
   provenance["generator"] = "kindred";
   provenance["environment"] = environment.spec().name;
   provenance["options"] = environment.options();
@@ -234,6 +291,9 @@ OptionTable GenerateOptions::describe() {
       integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max(),
               "Names the random streams; the same seed gives the same dataset."),
       flag("shuffle", shuffle, "Mix the experts' episodes instead of one expert after the other."),
+      text("shares", shares,
+           "Shares of the first experts, as in '0.03,0.2'; the others divide the rest equally. "
+           "Empty: the same for each."),
   };
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "kindred/core/options.h"
 #include "kindred/core/workers.h"
@@ -23,6 +24,9 @@ struct GenerateOptions {
   std::int64_t steps = 0;           ///< In all, the same number of each expert; 0: by episodes.
   std::int64_t seed = 0;            ///< Names the random streams.
   bool shuffle = false;             ///< Mix the experts' episodes instead of one after the other.
+  /// "0.03,0.2": of all episodes or steps, the shares of the first experts; the others divide the
+  /// rest equally. Empty: the same for each.
+  std::string shares = {};
   /// Told the share that is done, on the thread that asked for the data; may be empty.
   std::function<void(double)> progress = {};
   Workers workers = {};  ///< No option: they never change the result.
@@ -31,8 +35,8 @@ struct GenerateOptions {
 
 /// `per_expert` episodes of each policy, or as many as make `steps` (each policy's last one is cut
 /// as by its horizon), labelled by its index, expert by expert or shuffled (the same episodes in
-/// random order). Provenance names the environment, its options and the above. Throws Interrupted
-/// when asked to stop.
+/// random order). With `shares` the same number in all is divided by them. Provenance names the
+/// environment, its options and the above. Throws Interrupted when asked to stop.
 Trajectories rollout(const Environment& environment, const Policies& policies,
                      GenerateOptions options);
 

@@ -1,5 +1,6 @@
 // Experts listed, trained and made datasets of.
 #include "kindred/data/formats.h"
+#include "kindred/envs/mujoco/locomotion.h"
 #include "program.h"
 
 namespace kindred::program {
@@ -16,6 +17,68 @@ TEST_F(Program, ExpertsAreListed) {
   }
   EXPECT_THAT(names, ::testing::ElementsAre("right-first", "down-first", "balanced", "zigzag-1",
                                             "zigzag-2"));
+}
+
+class Mixtures : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (!kindred::has_mujoco()) GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: nothing to mix";
+  }
+  std::vector<std::string> names_in(const std::string& file) const {
+    return kindred::read_trajectories(folder_ / file).label_names;
+  }
+};
+
+TEST_F(Mixtures, AreDrawnByTheSeed) {
+  const auto generate = [&](const std::string& per_policy, const std::string& file) {
+    return run({"generate", "hopper-mixture", "--policies", "3", per_policy, "2", "--seed", "3",
+                "--horizon", "40", "-o", file, "--json"});
+  };
+  const auto made = generate("--per-policy", "m.h5");
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.last()["episodes"], 6);
+  EXPECT_EQ(made.last()["environment"], "hopper");
+  EXPECT_EQ(names_in("m.h5").size(), 3U);
+  ASSERT_EQ(generate("--per-expert", "same.h5").code, 0);
+  EXPECT_EQ(kindred::read_text(folder_ / "same.h5"), kindred::read_text(folder_ / "m.h5"));
+}
+
+TEST_F(Mixtures, TakeTheirOptions) {
+  const auto made = run({"generate", "hopper-mixture", "--experts", "expert-11,medium",
+                         "--per-policy", "2", "--horizon", "40", "--shares", "0.25", "--noise",
+                         "0.1", "--action-scale", "3", "--duplicate", "2", "-o", "m.h5", "--json"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.last()["episodes"], 4 + 2);
+  const auto data = kindred::read_trajectories(folder_ / "m.h5");
+  EXPECT_THAT(data.label_names, ::testing::ElementsAre("expert-11", "medium"));
+  EXPECT_EQ(data.provenance["mixture"]["noise"], 0.1);
+  EXPECT_EQ(data.provenance["mixture"]["action-scale"], 3.0);
+
+  const auto one = run({"generate", "hopper-mixture", "--policies", "1", "--steps", "101", "-o",
+                        "one.h5", "--json"});
+  ASSERT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.last()["steps"], 101);
+  EXPECT_EQ(names_in("one.h5").size(), 1U);
+}
+
+TEST_F(Mixtures, PoliciesOfFurtherTrainingsCanBeNamed) {
+  const auto named = run({"generate", "hopper-expert-12-medium", "--steps", "50", "-o", "n.h5"});
+  ASSERT_EQ(named.code, 0) << named.err;
+  EXPECT_THAT(names_in("n.h5"), ::testing::ElementsAre("expert-12", "medium"));
+}
+
+TEST_F(Mixtures, BadInputIsOneSentenceAndCodeTwo) {
+  expect_bad_input({"generate", "hopper-mixture", "--policies", "11", "-o", "x.h5"},
+                   "there are 10 policies of 'hopper' to mix, not 11");
+  expect_bad_input(
+      {"generate", "hopper-mixture", "--policies", "2", "--experts", "expert", "-o", "x.h5"},
+      "leave out --policies");
+  expect_bad_input({"generate", "hopper", "--policies", "3", "-o", "x.h5"},
+                   "see 'kindred generate --help'");
+  expect_bad_input({"generate", "--experts", "hopper", "hopper-mixture", "-o", "x.h5"},
+                   "name the environment first");
+  EXPECT_FALSE(fs::exists(folder_ / "x.h5"));
 }
 
 class TrainedExperts : public Program {

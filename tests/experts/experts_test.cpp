@@ -77,11 +77,14 @@ TEST(DatasetName, IsAnEnvironmentAndPerhapsItsExperts) {
     const auto parsed = parse_dataset_name(name);
     EXPECT_EQ(parsed.environment, environment) << name;
     EXPECT_EQ(parsed.experts, experts) << name;
+    EXPECT_FALSE(parsed.mixture) << name;
   };
   expect_parts("hopper", "hopper", "");
   expect_parts("hopper-medium", "hopper", "medium");
   expect_parts("hopper-medium-expert", "hopper", "medium,expert");
   expect_parts("ant-expert-medium", "ant", "expert,medium");
+  expect_parts("hopper-expert-11", "hopper", "expert-11");
+  expect_parts("hopper-medium-medium-11-expert-14", "hopper", "medium,medium-11,expert-14");
   expect_parts("path-following", "path-following", "");
   expect_parts("path-following-free", "path-following", "free");
   expect_parts("path-following-up-first-free", "path-following", "up-first,free");
@@ -89,12 +92,39 @@ TEST(DatasetName, IsAnEnvironmentAndPerhapsItsExperts) {
   expect_parts("extra-plus-zero", "extra", "plus,zero");
 }
 
+TEST(DatasetName, MayBeAMixture) {
+  for (const std::string task : {"hopper", "halfcheetah", "walker2d", "ant"}) {
+    const auto parsed = parse_dataset_name(task + "-mixture");
+    EXPECT_EQ(parsed.environment, task);
+    EXPECT_EQ(parsed.experts, "");
+    EXPECT_TRUE(parsed.mixture);
+  }
+}
+
 TEST(DatasetName, AnythingElseIsLeftWhole) {
-  for (const char* name :
-       {"", "-", "takeball-permuted", "takeball-ball-0", "diagonal-balanced", "hopper-",
-        "hopper-large", "hopper-medium-", "hopper--medium", "hopper-medium-large",
-        "hopper-mediumexpert", "path-following-up", "labyrinth-medium", "Hopper-medium", "path"}) {
+  for (const char* name : {"",
+                           "-",
+                           "takeball-permuted",
+                           "takeball-ball-0",
+                           "diagonal-balanced",
+                           "hopper-",
+                           "hopper-large",
+                           "hopper-medium-",
+                           "hopper--medium",
+                           "hopper-medium-large",
+                           "hopper-mediumexpert",
+                           "path-following-up",
+                           "labyrinth-medium",
+                           "Hopper-medium",
+                           "path",
+                           "hopper-mixture-",
+                           "hopper-medium-mixture",
+                           "extra-mixture",
+                           "diagonal-mixture",
+                           "ant-expert-11",
+                           "hopper-expert-15"}) {
     EXPECT_EQ(parse_dataset_name(name).environment, name);
+    EXPECT_FALSE(parse_dataset_name(name).mixture);
     EXPECT_EQ(parse_dataset_name(name).experts, "") << name;
   }
 }

@@ -57,6 +57,15 @@ TEST(GaussianLogDensity, MatchesTheFormula) {
   EXPECT_NEAR(gaussian_log_density(gaussian, action), expected, 1e-12);
 }
 
+TEST(GaussianLogDensity, OfACertainActionIsFinite) {
+  const std::vector<float> certain = {0.5F, 0.0F};
+  const std::vector<float> same = {0.5F}, other = {0.6F};
+  EXPECT_NEAR(gaussian_log_density(certain, same),
+              -std::log(1e-4) - 0.5 * std::log(2.0 * std::numbers::pi), 1e-12);
+  EXPECT_LT(gaussian_log_density(certain, other), -1e5);
+  EXPECT_TRUE(std::isfinite(gaussian_log_density(certain, other)));
+}
+
 /// Of one number: the mean, one deviation of 1 and where it is.
 double clipped_density(float mean, float action) {
   return gaussian_log_density(std::vector{mean, 1.0f}, std::vector{action}, true);

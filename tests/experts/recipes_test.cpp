@@ -34,6 +34,15 @@ TEST(Recipes, NameTheExpertsOfEachEnvironment) {
   }
 }
 
+TEST(Recipes, ShippedNamesBeginWithTheExperts) {
+  EXPECT_EQ(shipped_names("extra"), trained_names("extra"));
+  EXPECT_EQ(shipped_names("ant"), trained_names("ant"));
+  const auto hopper = shipped_names("hopper");
+  ASSERT_EQ(hopper.size(), 10U);
+  EXPECT_EQ(hopper[0], "medium");
+  EXPECT_EQ(hopper[1], "expert");
+}
+
 TEST(Recipes, TrainOnEnvironmentsAndOptionsThereAre) {
   for (const auto& info : environments())
     for (auto recipe : recipes(info.name)) {

@@ -20,6 +20,7 @@
 #include "kindred/experts/oracle.h"
 #include "tests/core/stopping.h"
 #include "tests/envs/drift.h"
+#include "tests/experts/push.h"
 
 namespace kindred {
 namespace {
@@ -187,32 +188,26 @@ TEST_P(Rollout, ExpertsPlayAsRecorded) {
   EXPECT_EQ(read_text(path), found);
 }
 
+/// Files that were made before there were shares must stay the same bytes.
+TEST(Generate, SaysNothingOfSharesUnlessThereAreAny) {
+  auto data = generate(Diagonal(), {.per_expert = 2});
+  EXPECT_EQ(data.provenance.dump(),
+            R"({"environment":"diagonal","generator":"kindred","options":{"horizon":40,"size":9,)"
+            R"("slip":0.3,"start-size":4},"per-expert":2,"seed":0,"shuffle":false,"steps":0})");
+  data = generate(Diagonal(), {.per_expert = 2, .shares = "0.3"});
+  EXPECT_EQ(data.provenance["shares"], "0.3");
+}
+
 TEST(GenerateOptions, AreDescribedAndChecked) {
   GenerateOptions options;
-  EXPECT_EQ(to_json(options.describe()),
-            (nlohmann::ordered_json{
-                {"per-expert", 20000}, {"steps", 0}, {"seed", 0}, {"shuffle", false}}));
+  EXPECT_EQ(
+      to_json(options.describe()),
+      (nlohmann::ordered_json{
+          {"per-expert", 20000}, {"steps", 0}, {"seed", 0}, {"shuffle", false}, {"shares", ""}}));
   EXPECT_THROW(generate(Diagonal(), {.per_expert = 0}), InvalidArgument);
   EXPECT_THROW(generate(Diagonal(), {.seed = -1}), InvalidArgument);
   EXPECT_THROW(rollout(Diagonal(), {}, {}), InvalidArgument);
 }
-
-/// Pushes towards a corner, more or less.
-class Push final : public Policy {
- public:
-  explicit Push(float direction) : Policy("push", ""), direction_(direction) {}
-  bool reads_states() const override { return false; }
-  void distribution(const Situations& seen, std::span<float> out) const override {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(seen.count); ++i)
-      for (std::size_t d = 0; d < 2; ++d) {
-        out[4 * i + d] = direction_ - 0.1f * seen.observations[2 * i + d];  // mean
-        out[4 * i + 2 + d] = 0.3f;                                          // deviation
-      }
-  }
-
- private:
-  float direction_;
-};
 
 TEST(ContinuousRollout, StoresDenseRowsAndIsScoredByDensity) {
   const Drift environment;
@@ -299,6 +294,39 @@ TEST(RolloutBySteps, GivesEachExpertItsShareWhateverTheThreads) {
   for (const std::int64_t steps : {5, 6, 997, 20'000})
     check_steps(*diagonal, make_experts(*diagonal), steps);
   check_steps(Drift(), {std::make_shared<Push>(1.0f), std::make_shared<Push>(-1.0f)}, 3'333);
+}
+
+/// Of diagonal's five experts.
+std::vector<std::int64_t> amounts(const GenerateOptions& options) {
+  const auto data = generate(Diagonal(), options);
+  std::vector<std::int64_t> result(5);
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    result[static_cast<std::size_t>(data.labels[i])] += options.steps > 0 ? data.length(i) : 1;
+  return result;
+}
+
+TEST(RolloutByShares, DividesEpisodesOrSteps) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(amounts({.per_expert = 20}), ElementsAre(20, 20, 20, 20, 20));
+  EXPECT_THAT(amounts({.per_expert = 20, .shares = "0.04"}), ElementsAre(4, 24, 24, 24, 24));
+  EXPECT_THAT(amounts({.per_expert = 20, .shares = "0.1,0.6"}), ElementsAre(10, 60, 10, 10, 10));
+  EXPECT_THAT(amounts({.per_expert = 20, .shares = "0.1,0.2,0.3,0.15,0.25"}),
+              ElementsAre(10, 20, 30, 15, 25));
+  EXPECT_THAT(amounts({.steps = 1000, .shares = "0.5,0.2"}), ElementsAre(500, 200, 100, 100, 100));
+}
+
+TEST(RolloutByShares, RefusesWhatIsNoDivision) {
+  const auto expect_refused = [](const char* shares, const char* words) {
+    EXPECT_THAT([&] { generate(Diagonal(), {.per_expert = 20, .shares = shares}); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr(words)))
+        << shares;
+  };
+  for (const char* bad : {"few", "0.1,", ",0.1", "0.1, 0.2", "-0.1", "0", "1.5", "nan", "0.1;0.2"})
+    expect_refused(bad, "a share is a number above 0 and up to 1");
+  expect_refused("0.1,0.1,0.1,0.1,0.1,0.5", "there are 6 shares for 5 experts");
+  expect_refused("0.2,0.2,0.2,0.2,0.1", "the shares sum to 0.9, not to 1");
+  expect_refused("0.5,0.5", "leave nothing to the other experts");
+  expect_refused("0.001", "gives an expert none of the 100 episodes");
 }
 
 TEST(RolloutBySteps, OfFewerStepsThanExpertsIsRefused) {
