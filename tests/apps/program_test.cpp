@@ -5,6 +5,7 @@
 
 #include "kindred/core/random.h"
 #include "kindred/data/formats.h"
+#include "tests/clustering/synthetic.h"
 
 namespace kindred::program {
 namespace {
@@ -77,6 +78,33 @@ TEST_F(Program, TrajectoriesOfAnotherKindFitNone) {
   expect_bad_input({"assign", "run", "t.h5", "-o", "t.csv"},
                    "the centres were fitted on data with 243");
   EXPECT_FALSE(fs::exists(folder_ / "t.csv"));
+}
+
+TEST_F(Program, FindsHowManyPoliciesThereAre) {
+  kindred::write_trajectories(
+      kindred::testing::linear_control({.episodes = 40, .obs_dim = 4, .policies = 4}),
+      folder_ / "four.h5", kindred::Format::kKindred);
+  const auto found = run({"cluster", "four.h5", "-o", "run", "--json"});
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(found.last()["k"], 4);
+  EXPECT_EQ(found.last()["k_found"], true);
+  EXPECT_EQ(found.last()["nmi"], 1.0);
+  EXPECT_THAT(found.err, HasSubstr("4 found; 5 would predict no better"));
+
+  const auto assigned = run({"assign", "run", "four.h5", "-o", "again.csv", "--json"});
+  ASSERT_EQ(assigned.code, 0) << assigned.err;
+  EXPECT_EQ(assigned.last()["sizes"], found.last()["sizes"]);
+  ASSERT_EQ(run({"report", "run"}).code, 0);
+
+  const auto given =
+      run({"cluster", "four.h5", "-k", "3", "--policy", "features", "-o", "three", "--json"});
+  ASSERT_EQ(given.code, 0) << given.err;
+  EXPECT_EQ(given.last()["k"], 3);
+  EXPECT_EQ(given.last()["k_found"], false);
+  expect_bad_input({"cluster", "four.h5", "--policy", "mlp", "-o", "none"},
+                   "only policy 'features' finds out how many there are; give k");
+  expect_bad_input({"cluster", "four.h5", "--merge-to", "2", "-o", "none"},
+                   "merge-to is 2, but k is to be found");
 }
 
 TEST_F(Program, TruthFromAFile) {
