@@ -47,7 +47,8 @@ ${entries}  };
 }  // namespace kindred
 ")
   target_sources(${target} PRIVATE ${source})
-  # The assembler reads the files; nothing else tells the build that they matter.
+  # The assembler reads the files; nothing else tells the build that they matter, and a batch of files
+  # would forget it.
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${paths}"
-                              SKIP_PRECOMPILE_HEADERS ON)
+                              SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -9,7 +9,7 @@ import {clusterColour} from './palette';
 import type {EvaluatedPolicy, Evaluation} from './record';
 import {
   agreement, agreementDetail, environment, fileName, howMany, isKnown, methodName,
-  objectiveMeaning, oracle, seconds,
+  objectiveMeaning, oracle, seconds, whyThatMany,
 } from './wording';
 
 /// Words about more policies than these would not fit on the first screen.
@@ -140,8 +140,7 @@ function certainty(model: Model): HTMLElement {
       h('h2', {class: 'quiet'}, 'What was checked'),
       h('dl', {class: 'stack'},
           ...fact('Restarts', agreement(run), agreementDetail(run)),
-          ...fact('Number of policies', howMany(run),
-              'Not checked: restarts share it. Compare with runs of another k.'),
+          ...fact('Number of policies', howMany(run), whyThatMany(run)),
           ...truth(model),
           ...fact('Objective J', number(run.result.objective), objectiveMeaning(run))));
 }

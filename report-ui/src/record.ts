@@ -8,6 +8,17 @@ export interface Column {
 }
 
 /// run.json, as the run wrote it.
+/// The best answer with k clusters. The gain, with its standard error, is over the answer before it,
+/// per step; the separation is what telling its closest two clusters apart gains per step of theirs.
+export interface Considered {
+  k: number;
+  v: number;
+  gain: number;
+  gain_error: number;
+  separation: number;
+  agreement: number;
+}
+
 export interface RunRecord {
   version: string;
   method: string;
@@ -40,6 +51,12 @@ export interface RunRecord {
       mean_nmi: number;
       least_nmi: number;
     };
+    /// Whether k was looked for; missing in old runs.
+    k_found?: boolean;
+    /// The held-out score, and the answers for each k it was compared with: only where the method can
+    /// say.
+    v?: number;
+    considered?: Considered[];
     /// Only where the true policies are known. The ceiling, only where their probabilities are, is
     /// the oracle's NMI: not a bound.
     nmi?: number;

@@ -16,6 +16,7 @@ export const methodName = (run: RunRecord): string => methods[run.method] ?? run
 /// How the number of policies came about: "7 fitted, merged to 5".
 export function howMany(run: RunRecord): string {
   const fitted = Number(run.options.k), {k} = run.result;
+  if (run.result.k_found) return `${k}, found`;
   const target = Number(run.options['merge-to'] ?? 0);
   if (!Number.isFinite(fitted)) return counted(k, 'policy', 'policies');
   if (target && fitted > target) {
@@ -24,6 +25,18 @@ export function howMany(run: RunRecord): string {
         : `${fitted} fitted, merged to ${k} as asked`;
   }
   return k < fitted ? `${fitted} fitted, ${k} left with trajectories` : `${k}, as asked`;
+}
+
+/// What was checked of it: what one more would be worth.
+export function whyThatMany(run: RunRecord): string {
+  const {k, k_found: found, considered} = run.result;
+  if (!found || !considered) return 'Not checked: restarts share it. Compare with runs of another k.';
+  const more = considered.find(answer => answer.k > k);
+  if (!more) return `More than ${k} were not looked at.`;
+  if (more.separation <= 0) return `With ${more.k}, held-out trajectories are predicted no better.`;
+  return `Of ${more.k}, the closest two predict held-out trajectories ${
+    more.separation.toPrecision(2)} nats per step better than one in their place; ${
+    run.options.separation} would count as another policy.`;
 }
 
 const hasRestarts = (run: RunRecord) => 'restarts' in run.options;
