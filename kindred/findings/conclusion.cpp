@@ -20,7 +20,7 @@ std::string in_words(std::int64_t number) {
 std::string how_many(const RunRecord& record) {
   const auto k = record.result.at("k").get<std::int64_t>();
   auto clusters = fmt::format("{} {}", in_words(k), k == 1 ? "cluster" : "clusters");
-  if (record.result.value("k_found", false)) return clusters + ", a number found, not given";
+  if (record.result.value("k_found", false)) return clusters + " (their number was found)";
   if (!record.options.is_object() || !record.options.contains("k")) return clusters;
   const auto merge_to = record.options.value("merge-to", std::int64_t{0});
   const auto asked = merge_to > 0 ? merge_to : record.options.at("k").get<std::int64_t>();

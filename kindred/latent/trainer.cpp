@@ -39,7 +39,6 @@ TrainingSetup::TrainingSetup(const Trajectories& d, const Options& o, const RunC
 
 Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart)
     : setup_(setup),
-      restart_(restart),
       order_(setup.data, setup.options.batch_trajectories, kPool,
              static_cast<std::uint64_t>(setup.options.seed), restart),
       parameters_(initial_parameters(setup.architecture,

@@ -95,7 +95,6 @@ class Trainer {
   };
 
   TrainingSetup& setup_;
-  std::int64_t restart_;
   BatchOrder order_;
   at::Tensor parameters_;
   std::unique_ptr<Model> model_;

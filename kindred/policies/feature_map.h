@@ -18,6 +18,9 @@ class FeatureMap {
  public:
   FeatureMap(const Observations& observations, std::int64_t cosines);
 
+  /// The same numbers, scaled the same, with another number of cosines.
+  FeatureMap with_cosines(std::int64_t cosines) const { return {inputs_, cosines}; }
+
   std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
   std::int64_t obs_dim() const { return inputs_.obs_dim; }
   /// Observations [n, obs_dim] → features [n, count].

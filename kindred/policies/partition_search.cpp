@@ -8,7 +8,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/core/shared_progress.h"
-#include "kindred/core/stopwatch.h"
+#include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
 
 namespace kindred {
@@ -18,7 +18,11 @@ constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
 constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
 constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: half a GiB
-constexpr double kSame = 0.9999;  // NMI from which two partitions are one
+constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
+constexpr double kCheckedShare =
+    0.6;  // of the separation: with more features all policies are closer
+constexpr std::int64_t kCheckedSteps = 20000;  // of each of the two
+constexpr double kSame = 0.9999;               // NMI from which two partitions are one
 
 /// One start's answers.
 struct Descent {
@@ -227,11 +231,55 @@ class Search {
   }
 
   /// The most clusters of which every two are told apart; the asked number where it was asked for.
-  std::size_t choose(const std::vector<Answer>& answers) const {
-    std::size_t chosen = 0;
-    for (std::size_t i = 1; i < answers.size(); ++i)
-      if (options_.k > 0 || answers[i].separation >= options_.separation) chosen = i;
-    return chosen;
+  std::size_t choose(const View& view, const std::vector<Answer>& answers) const {
+    if (options_.k > 0) return answers.size() - 1;
+    for (auto i = answers.size() - 1; i > 0; --i) {
+      if (answers[i].separation < options_.separation) continue;
+      if (view.map->count() == 1 + data_.observations.dim() ||
+          checked_separation(view, answers[i]) >= kCheckedShare * options_.separation)
+        return i;
+    }
+    return 0;
+  }
+
+  /// The separation of the closest two clusters with many more features, on part of their episodes:
+  /// episodes that went where others of their policy never did are then no longer a policy of their
+  /// own.
+  double checked_separation(const View& view, const Answer& answer) const {
+    const auto [a, b] =
+        closest_pairs(*view.statistics, answer.fit.labels, answer.fit.k, options_.ridge, 1).front();
+    std::vector<std::int64_t> episodes;
+    std::vector<std::int32_t> apart;
+    std::int64_t steps[2] = {0, 0};
+    for (std::int64_t i = 0; i < data_.episodes(); ++i) {
+      const auto label = answer.fit.labels[static_cast<std::size_t>(i)];
+      const std::size_t side = label == b ? 1 : 0;
+      if ((label != a && label != b) || steps[side] >= kCheckedSteps) continue;
+      steps[side] += data_.length(i);
+      episodes.push_back(i);
+      apart.push_back(static_cast<std::int32_t>(side));
+    }
+    const auto part = select_episodes(data_, episodes);
+    const auto targets = static_cast<std::size_t>(targets_->count());
+    std::vector<double> noise(targets, 0.0);  // of the whole answer
+    for (std::size_t i = 0; i < answer.held_out.errors.size(); ++i)
+      noise[i % targets] += answer.held_out.errors[i] / view.statistics->total_steps();
+    const auto cost = [&](const HeldOutScore& score) {  // nats per step
+      double sum = 0.0;
+      for (std::size_t i = 0; i < score.errors.size(); ++i)
+        sum += 0.5 * score.errors[i] / std::max(kLeastNoise, noise[i % targets]);
+      return sum / static_cast<double>(part.steps());
+    };
+    // Two policies and one are each taken with the features that suit them better: many of them
+    // need many steps, of which one policy has more.
+    double two = std::numeric_limits<double>::infinity(), one = two;
+    for (const auto cosines : {options_.cosines, kCheckingCosines}) {
+      const EpisodeStatistics statistics(part, view.map->with_cosines(cosines), *targets_, run_);
+      const HeldOut held_out(statistics, part.ids, options_.ridge);
+      two = std::min(two, cost(held_out.score(apart, 2)));
+      one = std::min(one, cost(held_out.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
+    }
+    return one - two;
   }
 
   SearchResult conclude(const View& view, const std::vector<Descent>& descents,
@@ -240,7 +288,7 @@ class Search {
     result.map = view.map;
     result.targets = targets_;
     result.statistics = view.statistics;
-    result.chosen = choose(answers);
+    result.chosen = choose(view, answers);
     result.answers = std::move(answers);
     const auto& answer = result.answers[result.chosen];
     for (std::size_t r = 0; r < descents.size(); ++r) {
