@@ -66,7 +66,8 @@ TEST_F(Evaluated, TablesActToo) {
   const auto outcome = run(evaluate({}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("as they are"));
-  for (const auto& row : outcome.last()["clusters"]) EXPECT_EQ(row["training"]["rounds"], 0);
+  const auto last = outcome.last();
+  for (const auto& row : last["clusters"]) EXPECT_EQ(row["training"]["rounds"], 0);
 }
 
 TEST_F(Evaluated, DataThatWasMovedOrConverted) {

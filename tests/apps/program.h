@@ -75,7 +75,7 @@ class Program : public ::testing::Test {
   }
 
   void wait_for(const std::string& file) const {
-    for (int i = 0; i < 600 && !fs::exists(folder_ / file); ++i)
+    for (int i = 0; i < 3000 && !fs::exists(folder_ / file); ++i)  // a minute
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_TRUE(fs::exists(folder_ / file));
   }
