@@ -104,16 +104,14 @@ struct ClusterCommand {
 
   /// Why this number of policies: what one more would be worth.
   static std::string found_words(const RunRecord& record) {
-    const auto& considered = record.result["considered"];
-    const double needed = record.options.value("separation", 0.0);
     const auto k = record.k();
-    for (const auto& one : considered) {
-      if (one["k"].get<std::int64_t>() <= k) continue;
-      const auto more = one["k"].get<std::int64_t>();
+    for (const auto& one : record.result["considered"]) {
+      const std::int64_t more = one["k"];
+      if (more <= k) continue;
       const double separation = one["separation"];
       if (separation <= 0.0) return fmt::format("{} found; {} would predict no better", k, more);
-      return fmt::format("{} found; of {} two differ by {:.2g} nats per step, {} would count", k,
-                         more, separation, needed);
+      return fmt::format("{} found; of {} two differ by {:.2g} nats per step, {:.2g} would count",
+                         k, more, separation, one["needed"].get<double>());
     }
     return fmt::format("{} found; more were not looked at", k);
   }

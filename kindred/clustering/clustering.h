@@ -96,7 +96,8 @@ struct Considered {
   double gain = 0.0;        ///< Per step, over the answer before it.
   double gain_error = 0.0;  ///< Standard error of the gain over episodes.
   double separation =
-      0.0;  ///< What telling its two closest clusters apart gains per step of theirs.
+      0.0;              ///< What telling its two closest clusters apart gains per step of theirs.
+  double needed = 0.0;  ///< How much that had to be for k to be believed.
   double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
 };
 

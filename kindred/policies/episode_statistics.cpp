@@ -52,6 +52,7 @@ EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap&
     : layout_{map.count(), targets.count()},
       episodes_(data.episodes()),
       total_steps_(static_cast<double>(data.steps())),
+      workers_(workers),
       values_(static_cast<std::size_t>(episodes_ * layout_.size()), 0.0) {
   workers.chunks(episodes_, 1, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> rows(static_cast<std::size_t>(kRows * map.obs_dim()));

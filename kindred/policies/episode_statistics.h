@@ -32,6 +32,9 @@ class EpisodeStatistics {
   const StatisticsLayout& layout() const { return layout_; }
   std::int64_t episodes() const { return episodes_; }
   double total_steps() const { return total_steps_; }
+  /// To be called now and then by what is computed from statistics, which may take long: throws
+  /// Interrupted when those who made them are asked to stop.
+  void throw_if_stopped() const { workers_.throw_if_stopped(); }
   /// The sums of one episode, [layout().size()].
   std::span<const double> of(std::int64_t episode) const {
     return {values_.data() + episode * layout_.size(), static_cast<std::size_t>(layout_.size())};
@@ -41,6 +44,7 @@ class EpisodeStatistics {
   StatisticsLayout layout_;
   std::int64_t episodes_;
   double total_steps_;
+  Workers workers_;
   std::vector<double> values_;  // [episodes, size]
 };
 

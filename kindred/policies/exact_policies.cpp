@@ -153,6 +153,7 @@ ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t
 
     std::vector<double> errors(static_cast<std::size_t>(fit.k * layout.targets));
     for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
+      statistics.throw_if_stopped();
       squared_errors(layout, statistics.of(i), solution.weights, errors);
       const auto cost = [&](std::int64_t j) {
         double sum = 0.0;
@@ -172,6 +173,7 @@ ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t
     fit.converged = round.changed == 0;
     fit.labels = consecutive_labels(std::move(fit.labels));
   }
+  fit.k = 1 + *std::ranges::max_element(fit.labels);  // the last round may have emptied a cluster
   return fit;
 }
 

@@ -55,6 +55,7 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
       const auto part = static_cast<std::size_t>(parts[i]);
       auto& policy = policies[part];
       if (policy.empty()) {
+        statistics_.throw_if_stopped();
         const double* whole = clusters.data() + static_cast<std::size_t>(labels[i]) * size;
         for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - sums[part * size + p];
         policy = solve_policy(layout, others, ridge_);

@@ -19,10 +19,9 @@ constexpr std::size_t kTried = 2;           // answers for a k that are tried wi
 constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: half a GiB
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
-constexpr double kCheckedShare =
-    0.6;  // of the separation: with more features all policies are closer
-constexpr std::int64_t kCheckedSteps = 20000;  // of each of the two
-constexpr double kSame = 0.9999;               // NMI from which two partitions are one
+constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
+constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+constexpr double kSame = 0.9999;                // NMI from which two partitions are one
 
 /// One start's answers.
 struct Descent {
@@ -31,6 +30,7 @@ struct Descent {
 };
 
 struct View {
+  std::int64_t cosines = 0;
   std::shared_ptr<const FeatureMap> map;
   std::shared_ptr<const EpisodeStatistics> statistics;
   std::shared_ptr<const HeldOut> held_out;
@@ -77,6 +77,7 @@ class Search {
           data_.observations.dim(), data_.episodes());
     run_.report({.stage = stage, .fraction = 0.0, .sizes = {}});
     View view;
+    view.cosines = cosines;
     view.map = std::make_shared<FeatureMap>(data_.observations, cosines);
     view.statistics = std::make_shared<EpisodeStatistics>(data_, *view.map, *targets_, run_);
     view.held_out = std::make_shared<HeldOut>(*view.statistics, data_.ids, options_.ridge);
@@ -95,7 +96,6 @@ class Search {
     random.shuffle(std::span(labels));
     Descent result;
     for (;;) {
-      run_.throw_if_stopped();
       auto fit = fit_exact(*view.statistics, std::move(labels), options_.ridge);
       const auto k = fit.k;
       labels = fit.labels;
@@ -213,6 +213,7 @@ class Search {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
             auto& answer = answers[i];
             if (answer.fit.k > 1) answer.separation = separation(view, answer);
+            answer.needed = options_.separation;
             if (i > 0) answer.gain = view.held_out->gain(answers[i - 1].held_out, answer.held_out);
             answer.agreement = agreement(descents, answer);
           }
@@ -231,13 +232,16 @@ class Search {
   }
 
   /// The most clusters of which every two are told apart; the asked number where it was asked for.
-  std::size_t choose(const View& view, const std::vector<Answer>& answers) const {
+  std::size_t choose(const View& view, std::vector<Answer>& answers) const {
     if (options_.k > 0) return answers.size() - 1;
     for (auto i = answers.size() - 1; i > 0; --i) {
-      if (answers[i].separation < options_.separation) continue;
-      if (view.map->count() == 1 + data_.observations.dim() ||
-          checked_separation(view, answers[i]) >= kCheckedShare * options_.separation)
-        return i;
+      auto& answer = answers[i];
+      if (answer.separation < answer.needed) continue;
+      if (view.cosines > 0) {
+        answer.separation = checked_separation(view, answer);
+        answer.needed = kCheckedShare * options_.separation;
+      }
+      if (answer.separation >= answer.needed) return i;
     }
     return 0;
   }
@@ -282,6 +286,22 @@ class Search {
     return one - two;
   }
 
+  /// Each start at the k of the answer, in its view, so that objectives can be compared.
+  std::vector<ExactFit> at_k(const View& view, const std::vector<Descent>& descents,
+                             const Answer& answer) const {
+    std::vector<ExactFit> fits(descents.size());
+    run_.chunks(std::ssize(descents), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto r = static_cast<std::size_t>(begin); r < static_cast<std::size_t>(end); ++r) {
+        const auto found = descents[r].fits.find(answer.fit.k);
+        if (static_cast<std::int64_t>(r) == answer.start)
+          fits[r] = answer.fit;
+        else if (found != descents[r].fits.end())
+          fits[r] = fit_exact(*view.statistics, found->second.labels, options_.ridge);
+      }
+    });
+    return fits;
+  }
+
   SearchResult conclude(const View& view, const std::vector<Descent>& descents,
                         std::vector<Answer> answers) const {
     SearchResult result;
@@ -291,15 +311,12 @@ class Search {
     result.chosen = choose(view, answers);
     result.answers = std::move(answers);
     const auto& answer = result.answers[result.chosen];
-    for (std::size_t r = 0; r < descents.size(); ++r) {
-      const auto found = descents[r].fits.find(answer.fit.k);
-      if (found == descents[r].fits.end()) continue;
-      // Judged in the view of the answer, so that objectives can be compared.
-      const bool own = static_cast<std::int64_t>(r) == answer.start;
-      const auto fit =
-          own ? answer.fit : fit_exact(*view.statistics, found->second.labels, options_.ridge);
+    const auto fits = at_k(view, descents, answer);
+    for (std::size_t r = 0; r < fits.size(); ++r) {
+      const auto& fit = fits[r];
+      if (fit.rounds.empty()) continue;  // it had no answer for this k
       const auto number = std::ssize(result.restarts);
-      if (own) result.best_restart = number;
+      if (static_cast<std::int64_t>(r) == answer.start) result.best_restart = number;
       RestartSummary summary;
       summary.restart = number;
       summary.iterations = std::ssize(fit.rounds);

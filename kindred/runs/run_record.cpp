@@ -123,6 +123,7 @@ void describe_considered(const Clustering& clustering, Json& result) {
                    {"gain", one.gain},
                    {"gain_error", one.gain_error},
                    {"separation", one.separation},
+                   {"needed", one.needed},
                    {"agreement", one.agreement}});
   }
   result["considered"] = all;

@@ -36,7 +36,7 @@ export function whyThatMany(run: RunRecord): string {
   if (more.separation <= 0) return `With ${more.k}, held-out trajectories are predicted no better.`;
   return `Of ${more.k}, the closest two predict held-out trajectories ${
     more.separation.toPrecision(2)} nats per step better than one in their place; ${
-    run.options.separation} would count as another policy.`;
+    more.needed.toPrecision(2)} would count as another policy.`;
 }
 
 const hasRestarts = (run: RunRecord) => 'restarts' in run.options;

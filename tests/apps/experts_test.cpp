@@ -23,7 +23,8 @@ class Mixtures : public Program {
  protected:
   void SetUp() override {
     Program::SetUp();
-    if (!kindred::has_mujoco()) GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: nothing to mix";
+    if (!kindred::has_mujoco())
+      GTEST_SKIP() << "*** NOT TESTED: this build has no MuJoCo, so nothing to mix";
   }
   std::vector<std::string> names_in(const std::string& file) const {
     return kindred::read_trajectories(folder_ / file).label_names;

@@ -62,7 +62,7 @@ TEST_F(Program, ReportsShowRuns) {
   ASSERT_EQ(run({"cluster", "d.h5", "-k", "5", "--policy", "tabular", "-o", "run"}).code, 0);
   const auto reported = run({"report", "run", "--json"});
   if (reported.code == 2 && reported.err.find("without the report page") != std::string::npos)
-    GTEST_SKIP() << "NOT TESTED: built without Node, so without the page";
+    GTEST_SKIP() << "*** NOT TESTED: built without Node, so without the page";
   ASSERT_EQ(reported.code, 0) << reported.err;
   const auto page = kindred::read_text(folder_ / "run/report.html");
   EXPECT_EQ(reported.last().at("bytes"), page.size());

@@ -200,7 +200,7 @@ TEST_F(Program, HelpTeachesByExample) {
 
 TEST_F(Program, SharedFilesAreRecognised) {
   const fs::path shared = fs::path(KINDRED_SHARED_DATA) / "mujoco";
-  if (!fs::exists(shared)) GTEST_SKIP() << "NOT RUN: no datasets in " << shared;
+  if (!fs::exists(shared)) GTEST_SKIP() << "*** NOT TESTED: there are no datasets in " << shared;
   for (const auto& [name, dims] :
        std::map<std::string, std::pair<int, int>>{{"hopper", {11, 3}},
                                                   {"halfcheetah", {17, 6}},

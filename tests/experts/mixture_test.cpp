@@ -35,7 +35,7 @@ TEST(MixturePool, HoldsEveryShippedPolicyOfAMujocoTask) {
 }
 
 TEST(MixturePool, PoliciesAreCalledAsTheirFiles) {
-  if (!has_mujoco()) GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: its policies are not tested";
+  if (!has_mujoco()) GTEST_SKIP() << "*** NOT TESTED: the policies, as this build has no MuJoCo";
   for (const char* task : {"hopper", "halfcheetah", "walker2d", "ant"})
     for (const auto& name : mixture_pool(task)) {
       const auto experts = make_experts(*make_environment(task), name);
@@ -66,7 +66,7 @@ TEST(DrawMixture, RefusesMoreThanThereAre) {
 }
 
 TEST(HopperMixture, IsLabelledByTheDrawnPolicies) {
-  if (!has_mujoco()) GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: its policies are not tested";
+  if (!has_mujoco()) GTEST_SKIP() << "*** NOT TESTED: the policies, as this build has no MuJoCo";
   const auto hopper = make_environment("hopper", {{"horizon", 60}});
   const auto drawn = draw_mixture("hopper", 4, 3);
   const auto data = generate_mixture(*hopper, make_experts(*hopper, drawn), {},

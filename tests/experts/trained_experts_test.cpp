@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Tasks, LocomotionExperts,
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(LocomotionExperts, MediumIsAThirdToAHalfOfExpert) {
-  if (!has_mujoco()) GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: its experts are not tested";
+  if (!has_mujoco()) GTEST_SKIP() << "*** NOT TESTED: the experts, as this build has no MuJoCo";
   const auto environment = make_environment(GetParam());
   const auto experts = make_experts(*environment);
   ASSERT_EQ(experts.size(), 2u);
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Environments, TrainedExperts,
 
 TEST_P(TrainedExperts, AreRecognisedByTheOracle) {
   if (std::string_view(GetParam()) == "hopper" && !has_mujoco())
-    GTEST_SKIP() << "THIS BUILD HAS NO MUJOCO: its experts are not tested";
+    GTEST_SKIP() << "*** NOT TESTED: the experts, as this build has no MuJoCo";
   const auto environment = make_environment(GetParam());
   const auto data = generate(*environment, {.per_expert = 20, .seed = kSeed});
   std::int64_t right = 0;

@@ -169,7 +169,7 @@ class InterruptedFit {
 
 TEST_P(MethodConformance, OtherDataOfTheSameShapeIsNotResumed) {
   const InterruptedFit fit(GetParam(), linear_control({}));
-  if (!fit.left_a_state()) GTEST_SKIP() << "keeps no state";
+  if (!fit.left_a_state()) GTEST_SKIP() << "*** NOT TESTED: this method keeps no state";
   try {
     fit.resume(linear_control({}, 2));
     FAIL();
@@ -182,7 +182,7 @@ TEST_P(MethodConformance, OtherDataOfTheSameShapeIsNotResumed) {
 TEST_P(MethodConformance, AStateWithoutItsArraysIsDamaged) {
   const auto data = linear_control({});
   const InterruptedFit fit(GetParam(), data);
-  if (!fit.left_a_state()) GTEST_SKIP() << "keeps no state";
+  if (!fit.left_a_state()) GTEST_SKIP() << "*** NOT TESTED: this method keeps no state";
   const ArrayFileReader whole(fit.state());
   const auto header = whole.read_text("header");
   const auto state = whole.read_text("state");

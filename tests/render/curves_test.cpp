@@ -164,7 +164,7 @@ TEST(DimensionNames, AreChosenByTheNameOfTheFile) {
 
 TEST(Curves, NameTheDimensionsOfRealFiles) {
   const auto file = std::filesystem::path(KINDRED_SHARED_DATA) / "mujoco/hopper-medium-expert.hdf5";
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << "NOT RUN: there is no " << file;
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "*** NOT TESTED: there is no " << file;
   const Drawn drawn(draw_trajectory(read_trajectories(file), 0));
   EXPECT_THAT(plot_names(drawn), IsSupersetOf({"torso height (m)", "foot torque"}));
   EXPECT_EQ(drawn.of("plot").size(), 11u + 1u + 3u);

@@ -15,7 +15,8 @@ using ::testing::Not;
 class ReportPage : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_report_page()) GTEST_SKIP() << "NOT TESTED: built without Node, so without the page";
+    if (!has_report_page())
+      GTEST_SKIP() << "*** NOT TESTED: built without Node, so without the page";
   }
 };
 

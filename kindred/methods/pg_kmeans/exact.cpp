@@ -40,6 +40,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                                  .gain = one.gain.mean,
                                  .gain_error = one.gain.error,
                                  .separation = one.separation,
+                                 .needed = one.needed,
                                  .agreement = one.agreement});
   result.restarts = std::move(found.restarts);
   result.best_restart = found.best_restart;
