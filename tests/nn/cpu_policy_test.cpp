@@ -131,7 +131,7 @@ TEST(CpuPolicy, BatchesOfChangingSizeDoNotLeakIntoEachOther) {
   const auto stack = random_stack(architecture);
   CpuPolicy policy(architecture);
   policy.load(stack, 0);
-  const auto inputs = random_values(10 * 3, 4);
+  const auto inputs = random_values(30, 4);
   std::vector<float> all(20), few(4), again(20);
   policy.all_log_probs(inputs, all);
   policy.all_log_probs(std::span(inputs).first(6), few);
@@ -143,8 +143,8 @@ TEST(CpuPolicy, BatchesOfChangingSizeDoNotLeakIntoEachOther) {
 TEST(CpuPolicy, TrainingContinuesElsewhereToTheSameBits) {
   const PolicyArchitecture architecture{.inputs = 3, .discrete = true, .actions = 2, .hidden = {8}};
   auto stack = random_stack(architecture);
-  const auto inputs = random_values(10 * 3, 4);
-  const std::vector<float> weights(10 * 2, 0.05F);
+  const auto inputs = random_values(30, 4);
+  const std::vector<float> weights(20, 0.05F);
   CpuPolicy first(architecture), second(architecture);
   first.load(stack, 0);
   const auto train = [&](CpuPolicy& policy) {
@@ -165,8 +165,8 @@ TEST(CpuPolicy, GradientsOfPartsAddUpToThatOfTheWhole) {
   const PolicyArchitecture architecture{
       .inputs = 3, .discrete = false, .actions = 2, .hidden = {8}};
   const auto stack = random_stack(architecture);
-  const auto inputs = random_values(10 * 3, 4);
-  const auto actions = random_values(10 * 2, 5);
+  const auto inputs = random_values(30, 4);
+  const auto actions = random_values(20, 5);
   const std::vector<float> weights(10, 0.1F);
   CpuPolicy whole(architecture), part(architecture), other(architecture);
   for (auto* policy : {&whole, &part, &other}) policy->load(stack, 0);

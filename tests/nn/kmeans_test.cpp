@@ -46,7 +46,7 @@ double best_cost(const std::vector<double>& points, std::int64_t dim, std::int64
 TEST(KMeans, FindsTheOptimumOfSmallProblems) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     Random random(seed, "points");
-    std::vector<double> points(8 * 2);
+    std::vector<double> points(16);
     for (auto& x : points) x = random.normal();
     // A start finds the optimum in two of five runs; 20 starts miss it once in 40 problems.
     const auto result = kmeans(points, 2, 3, 200, random);
@@ -83,7 +83,7 @@ TEST(KMeans, KnownSolution) {
   EXPECT_EQ(result.cost, 2.0 + 8.0);
   EXPECT_EQ(result.labels[0], result.labels[1]);
   EXPECT_EQ(result.labels[2], result.labels[3]);
-  const auto right = static_cast<std::size_t>(2 * result.labels[2]);
+  const auto right = 2 * static_cast<std::size_t>(result.labels[2]);
   EXPECT_EQ(result.centres[right], 10.0);
   EXPECT_EQ(result.centres[right + 1], 2.0);
 }
@@ -118,7 +118,7 @@ TEST(KMeans, DuplicatesCostNothingWhenEveryDistinctPointHasACentre) {
 
 TEST(KMeans, AGroupThatLosesItsPointsTakesAnother) {
   // Rare, about one run in ten thousand: these are seeds where it happens on the way.
-  for (const std::uint64_t seed : {33668, 55900, 122964, 151249}) {
+  for (const std::uint64_t seed : {33668U, 55900U, 122964U, 151249U}) {
     Random random(seed, "spread");
     std::vector<double> points(20);
     for (auto& x : points) x = std::exp(3.0 * random.normal());
@@ -134,7 +134,7 @@ TEST(KMeans, IdenticalPointsAreFine) {
 }
 
 TEST(KMeans, NumberOfThreadsDoesNotChangeABit) {
-  const auto points = normal_points(5000 * 3, 4);
+  const auto points = normal_points(15000, 4);
   for (const std::int64_t starts : {1, 2, 5}) {
     Random first(7, "k");
     const auto one = kmeans(points, 3, 6, starts, first, Workers(1));
@@ -149,7 +149,7 @@ TEST(KMeans, NumberOfThreadsDoesNotChangeABit) {
 }
 
 TEST(KMeans, CostIsThatOfLabelsAndCentresEvenWhenCutShort) {
-  const auto points = normal_points(3000 * 2, 5);
+  const auto points = normal_points(6000, 5);
   for (const std::int64_t iterations : {0, 1, 3, 300}) {
     Random random(2);
     const auto result = kmeans(points, 2, 7, 2, random, Workers(2), iterations);
@@ -158,7 +158,7 @@ TEST(KMeans, CostIsThatOfLabelsAndCentresEvenWhenCutShort) {
 }
 
 TEST(KMeans, MoreStartsAreNeverWorse) {
-  const auto points = normal_points(300 * 2, 6);
+  const auto points = normal_points(600, 6);
   double last = std::numeric_limits<double>::infinity();
   for (std::int64_t starts = 1; starts <= 12; ++starts) {
     Random random(3);

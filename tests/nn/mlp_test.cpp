@@ -209,7 +209,7 @@ TEST(Mlp, StartsWithTheDeviationsItsInputsAskFor) {
       squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
     return std::sqrt(squares / static_cast<double>(count));
   };
-  const std::size_t first = 100 * 256, second = 256 * 64, last = 64 * 8;
+  const std::size_t first = 25600, second = 16384, last = 512;  // 100 × 256, 256 × 64, 64 × 8
   EXPECT_NEAR(deviation(0, first), 0.1, 0.002);
   EXPECT_EQ(deviation(first, 256), 0.0);  // biases
   EXPECT_NEAR(deviation(first + 256, second), 1.0 / 16.0, 0.002);

@@ -60,7 +60,7 @@ TEST(DecodeGrid, ReadsEveryStateOfTakeballPermuted) {
 
 TEST(DecodeGrid, KnowsInnerWallsAndSeveralObjectsInAPlane) {
   const Grid grid(5);
-  std::vector<float> observation(5 * 5 * 5);
+  std::vector<float> observation(125);
   GridPicture picture(grid, 5, observation);
   picture.mark({2, 2}, 0);
   picture.mark({2, 1}, 1);
@@ -82,8 +82,8 @@ class Refused : public ::testing::Test {
   const GridShape shape_ = shape_of(diagonal_);
   std::vector<float> observation_ = observe(diagonal_, 0);  // the agent at (1, 1)
 
-  float& at(int row, int column, int plane) {
-    return observation_[static_cast<std::size_t>((row * 9 + column) * 3 + plane)];
+  float& at(std::size_t row, std::size_t column, std::size_t plane) {
+    return observation_[(row * 9 + column) * 3 + plane];
   }
 };
 
