@@ -7,7 +7,8 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kRows = 64;  // features of so many steps stay in the cache
+constexpr std::int64_t kRows = 64;    // features of so many steps stay in the cache
+constexpr std::int64_t kPiece = 200;  // steps, about
 
 /// Adds Σφφᵀ (lower triangle), Σφaᵀ and Σa² of n rows. Four rows at a time: each sum is then loaded
 /// and stored once for four products.
@@ -53,22 +54,41 @@ EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap&
       episodes_(data.episodes()),
       total_steps_(static_cast<double>(data.steps())),
       workers_(workers),
+      first_piece_{0},
       values_(static_cast<std::size_t>(episodes_ * layout_.size()), 0.0) {
+  for (std::int64_t i = 0; i < episodes_; ++i)
+    first_piece_.push_back(first_piece_.back() +
+                           std::max<std::int64_t>(1, (data.length(i) + kPiece / 2) / kPiece));
+  if (first_piece_.back() > episodes_)
+    pieces_.assign(static_cast<std::size_t>(first_piece_.back() * layout_.size()), 0.0);
   workers.chunks(episodes_, 1, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> rows(static_cast<std::size_t>(kRows * map.obs_dim()));
     std::vector<double> phi(static_cast<std::size_t>(kRows * layout_.features));
     std::vector<double> actions(static_cast<std::size_t>(kRows * layout_.targets));
-    for (auto i = first; i < last; ++i) {
-      double* sums = values_.data() + i * layout_.size();
-      for (auto begin = data.offsets[i]; begin < data.offsets[i + 1]; begin += kRows) {
-        const auto n = std::min(kRows, data.offsets[i + 1] - begin);
-        data.observations.copy(begin, begin + n, rows.data());
+    const auto add_steps = [&](std::int64_t begin, std::int64_t end, double* sums) {
+      for (auto from = begin; from < end; from += kRows) {
+        const auto n = std::min(kRows, end - from);
+        data.observations.copy(from, from + n, rows.data());
         map.apply(std::span(rows).first(static_cast<std::size_t>(n * map.obs_dim())), phi);
-        targets.copy(data.actions, begin, begin + n, actions);
+        targets.copy(data.actions, from, from + n, actions);
         add_rows(n, layout_.features, phi.data(), layout_.targets, actions.data(), sums,
                  sums + layout_.cross(), sums + layout_.squares());
       }
-      sums[layout_.steps()] = static_cast<double>(data.length(i));
+      sums[layout_.steps()] = static_cast<double>(end - begin);
+    };
+    for (auto i = first; i < last; ++i) {
+      double* whole = values_.data() + i * layout_.size();
+      const auto pieces = last_piece(i) - first_piece(i);
+      if (pieces_.empty()) {
+        add_steps(data.offsets[i], data.offsets[i + 1], whole);
+        continue;
+      }
+      for (std::int64_t p = 0; p < pieces; ++p) {
+        double* own = pieces_.data() + (first_piece(i) + p) * layout_.size();
+        add_steps(data.offsets[i] + data.length(i) * p / pieces,
+                  data.offsets[i] + data.length(i) * (p + 1) / pieces, own);
+        for (std::int64_t n = 0; n < layout_.size(); ++n) whole[n] += own[n];
+      }
     }
   });
 }

@@ -36,16 +36,32 @@ class EpisodeStatistics {
   /// Interrupted when those who made them are asked to stop.
   void throw_if_stopped() const { workers_.throw_if_stopped(); }
   /// The sums of one episode, [layout().size()].
-  std::span<const double> of(std::int64_t episode) const {
-    return {values_.data() + episode * layout_.size(), static_cast<std::size_t>(layout_.size())};
+  std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }
+
+  /// Episodes are cut into pieces of about 200 steps, so that a part of an episode that went where
+  /// no other did can be told from the rest of it. Those of an episode: [first, last).
+  std::int64_t pieces() const { return first_piece_.back(); }
+  std::int64_t first_piece(std::int64_t episode) const {
+    return first_piece_[static_cast<std::size_t>(episode)];
+  }
+  std::int64_t last_piece(std::int64_t episode) const { return first_piece(episode + 1); }
+  /// The sums of one piece, [layout().size()].
+  std::span<const double> piece(std::int64_t piece) const {
+    return row(pieces_.empty() ? values_ : pieces_, piece);
   }
 
  private:
+  std::span<const double> row(const std::vector<double>& rows, std::int64_t i) const {
+    return {rows.data() + i * layout_.size(), static_cast<std::size_t>(layout_.size())};
+  }
+
   StatisticsLayout layout_;
   std::int64_t episodes_;
   double total_steps_;
   Workers workers_;
-  std::vector<double> values_;  // [episodes, size]
+  std::vector<std::int64_t> first_piece_;  // [episodes + 1]
+  std::vector<double> values_;             // [episodes, size]
+  std::vector<double> pieces_;             // [pieces, size]; empty where episodes are one each
 };
 
 }  // namespace kindred

@@ -59,6 +59,15 @@ void quadratic_forms(std::int64_t features, std::int64_t targets, const double* 
   }
 }
 
+/// The lower triangle of Σφφᵀ + ridge·I.
+std::vector<double> ridged(const StatisticsLayout& layout, std::span<const double> sums,
+                           double ridge) {
+  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
+  for (std::int64_t m = 0; m < layout.features; ++m)
+    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
+  return lower;
+}
+
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
 double objective_of(std::span<const double> errors, double steps, std::vector<double>& noise) {
   double objective = 0.0;
@@ -74,12 +83,23 @@ double objective_of(std::span<const double> errors, double steps, std::vector<do
 
 std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
                                  double ridge) {
-  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
+  auto lower = ridged(layout, sums, ridge);
   std::vector<double> weights(sums.begin() + layout.cross(), sums.begin() + layout.squares());
-  for (std::int64_t m = 0; m < layout.features; ++m)
-    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
   cholesky_solve(layout.features, lower.data(), layout.targets, weights.data());
   return weights;
+}
+
+std::vector<double> policy_spread(const StatisticsLayout& layout, std::span<const double> sums,
+                                  double ridge) {
+  const auto n = static_cast<std::size_t>(layout.features);
+  auto lower = ridged(layout, sums, ridge);
+  std::vector<double> inverse(n * n, 0.0);
+  for (std::size_t m = 0; m < n; ++m) inverse[m * n + m] = 1.0;
+  cholesky_solve(layout.features, lower.data(), layout.features, inverse.data());
+  for (std::size_t m = 0; m < n; ++m)
+    for (std::size_t l = 0; l <= m; ++l)
+      lower[m * (m + 1) / 2 + l] = (l < m ? 2.0 : 1.0) * inverse[m * n + l];
+  return lower;
 }
 
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,

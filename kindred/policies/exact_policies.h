@@ -24,6 +24,11 @@ inline constexpr double kLeastNoise = 1e-6;
 std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
                                  double ridge);
 
+/// (Σφφᵀ + ridge·I)⁻¹ of the same sums, its lower triangle row by row with the numbers below the
+/// diagonal doubled: ⟨spread, Σφφᵀ of other steps⟩ is then the trace of the product.
+std::vector<double> policy_spread(const StatisticsLayout& layout, std::span<const double> sums,
+                                  double ridge);
+
 /// What a solved policy misses of the episodes it was solved on, per target, its ridge included.
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
                                  std::span<const double> weights);

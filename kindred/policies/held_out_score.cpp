@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kindred/clustering/clustering.h"
@@ -10,7 +11,9 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kFew = 60;  // episodes
+constexpr std::int64_t kFew = 60;     // episodes
+constexpr int kRounds = 10;           // in which the usual error is found
+constexpr double kMostUnusual = 3.0;  // times the usual error is what a piece can count
 
 }  // namespace
 
@@ -35,12 +38,13 @@ HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::strin
   }
 }
 
-HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k) const {
+/// Every piece of every episode, predicted without its episode's fold: [pieces, targets], means
+/// over the draws.
+std::vector<double> HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k) const {
   const auto& layout = statistics_.layout();
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
-  HeldOutScore result;
-  result.errors.assign(labels.size() * targets, 0.0);
+  std::vector<double> result(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
   const auto clusters = cluster_sums(statistics_, labels, k);
   std::vector<double> others(size), errors(targets);
   for (const auto& folds : fold_of_) {
@@ -60,37 +64,122 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
         for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - sums[part * size + p];
         policy = solve_policy(layout, others, ridge_);
       }
-      squared_errors(layout, statistics_.of(static_cast<std::int64_t>(i)), policy, errors);
-      for (std::size_t d = 0; d < targets; ++d)
-        result.errors[i * targets + d] += errors[d] / static_cast<double>(fold_of_.size());
+      const auto episode = static_cast<std::int64_t>(i);
+      for (auto p = statistics_.first_piece(episode); p < statistics_.last_piece(episode); ++p) {
+        squared_errors(layout, statistics_.piece(p), policy, errors);
+        for (std::size_t d = 0; d < targets; ++d)
+          result[static_cast<std::size_t>(p) * targets + d] +=
+              errors[d] / static_cast<double>(fold_of_.size());
+      }
     }
   }
-  for (std::size_t d = 0; d < targets; ++d) {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < labels.size(); ++i) sum += result.errors[i * targets + d];
-    result.v -= 0.5 * std::log(std::max(kLeastNoise, sum / statistics_.total_steps()));
+  return result;
+}
+
+namespace {
+
+/// Σ_d errors_d / noise_d, per step and target: 1 is usual.
+double unusual(std::span<const double> errors, std::span<const double> noise, double steps) {
+  double sum = 0.0;
+  for (std::size_t d = 0; d < noise.size(); ++d) sum += errors[d] / noise[d];
+  return sum / (steps * static_cast<double>(noise.size()));
+}
+
+/// Nats.
+double cost(std::span<const double> errors, std::span<const double> noise, double steps) {
+  return 0.5 * steps * static_cast<double>(noise.size()) *
+         std::min(kMostUnusual, unusual(errors, noise, steps));
+}
+
+}  // namespace
+
+/// The noise for which pieces, none counting more than kMostUnusual, have the usual errors on
+/// average.
+void HeldOut::set_noise(HeldOutScore& score) const {
+  const auto targets = static_cast<std::size_t>(statistics_.layout().targets);
+  const auto pieces = static_cast<std::size_t>(statistics_.pieces());
+  const auto errors_of = [&](std::size_t p) {
+    return std::span(score.errors).subspan(p * targets, targets);
+  };
+  std::vector<double> weights(pieces, 1.0);
+  for (int round = 0; round < kRounds; ++round) {
+    score.noise.assign(targets, 0.0);
+    for (std::size_t p = 0; p < pieces; ++p)
+      for (std::size_t d = 0; d < targets; ++d)
+        score.noise[d] += weights[p] * errors_of(p)[d] / statistics_.total_steps();
+    for (auto& variance : score.noise) variance = std::max(kLeastNoise, variance);
+    for (std::size_t p = 0; p < pieces; ++p)
+      weights[p] = std::min(
+          1.0, kMostUnusual / unusual(errors_of(p), score.noise,
+                                      statistics_.piece(static_cast<std::int64_t>(p)).back()));
+  }
+  score.v = 0.0;
+  for (const double variance : score.noise) score.v -= 0.5 * std::log(variance);
+}
+
+HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  HeldOutScore result;
+  result.errors = predict(labels, k);
+  set_noise(result);
+  return result;
+}
+
+Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
+                                 std::span<const double> noise) const {
+  const auto& layout = statistics_.layout();
+  const auto size = static_cast<std::size_t>(layout.size());
+  const auto& folds = fold_of_.front();
+  std::vector<double> others(size), errors(noise.size());
+  std::vector<std::int32_t> parts(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
+  const auto whole = cluster_sums(statistics_, labels, k);
+  const auto held_out = cluster_sums(statistics_, parts, k * folds_);
+  Matrix result(statistics_.pieces(), k);
+  for (std::int64_t j = 0; j < k; ++j)
+    for (std::int64_t fold = 0; fold < folds_; ++fold) {
+      statistics_.throw_if_stopped();
+      const auto part = static_cast<std::size_t>(j * folds_ + fold);
+      for (std::size_t p = 0; p < size; ++p)
+        others[p] = whole[static_cast<std::size_t>(j) * size + p] - held_out[part * size + p];
+      const auto policy = solve_policy(layout, others, ridge_);
+      for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
+        if (folds[static_cast<std::size_t>(i)] != fold) continue;
+        for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
+          squared_errors(layout, statistics_.piece(p), policy, errors);
+          result(p, j) = cost(errors, noise, statistics_.piece(p).back());
+        }
+      }
+    }
+  return result;
+}
+
+std::vector<double> HeldOut::costs(const HeldOutScore& score, std::span<const double> noise) const {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
+    double nats = 0.0;
+    for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
+      const double steps = statistics_.piece(p).back();
+      const auto errors =
+          std::span(score.errors).subspan(static_cast<std::size_t>(p) * noise.size(), noise.size());
+      nats += cost(errors, noise, steps);
+    }
+    result.push_back(nats);
   }
   return result;
 }
 
 PairedGain HeldOut::gain(const HeldOutScore& from, const HeldOutScore& to) const {
-  const auto targets = static_cast<std::size_t>(statistics_.layout().targets);
-  const auto episodes = to.errors.size() / targets;
-  std::vector<double> noise(targets, 0.0);
-  for (std::size_t i = 0; i < to.errors.size(); ++i)
-    noise[i % targets] += to.errors[i] / statistics_.total_steps();
+  const auto before = costs(from, to.noise), after = costs(to, to.noise);
+  const auto n = static_cast<double>(before.size());
   PairedGain result;
   double sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < episodes; ++i) {
-    double gained = 0.0;
-    for (std::size_t d = 0; d < targets; ++d)
-      gained += 0.5 * (from.errors[i * targets + d] - to.errors[i * targets + d]) /
-                std::max(kLeastNoise, noise[d]);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double gained = before[i] - after[i];
     sum += gained;
     squares += gained * gained;
-    result.episodes_better += (gained > 0.0 ? 1.0 : 0.0) / static_cast<double>(episodes);
+    result.episodes_better += (gained > 0.0 ? 1.0 : 0.0) / n;
   }
-  const auto n = static_cast<double>(episodes);
   const double variance = std::max(0.0, squares / n - sum / n * (sum / n));
   result.mean = sum / statistics_.total_steps();
   result.error = std::sqrt(n * variance) / statistics_.total_steps();

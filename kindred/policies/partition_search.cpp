@@ -21,6 +21,7 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: 
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+constexpr std::int64_t kVotes = 5;              // one piece in so many predicted better elsewhere
 constexpr double kSame = 0.9999;                // NMI from which two partitions are one
 
 /// One start's answers.
@@ -264,26 +265,74 @@ class Search {
       apart.push_back(static_cast<std::int32_t>(side));
     }
     const auto part = select_episodes(data_, episodes);
-    const auto targets = static_cast<std::size_t>(targets_->count());
-    std::vector<double> noise(targets, 0.0);  // of the whole answer
-    for (std::size_t i = 0; i < answer.held_out.errors.size(); ++i)
-      noise[i % targets] += answer.held_out.errors[i] / view.statistics->total_steps();
-    const auto cost = [&](const HeldOutScore& score) {  // nats per step
-      double sum = 0.0;
-      for (std::size_t i = 0; i < score.errors.size(); ++i)
-        sum += 0.5 * score.errors[i] / std::max(kLeastNoise, noise[i % targets]);
-      return sum / static_cast<double>(part.steps());
-    };
     // Two policies and one are each taken with the features that suit them better: many of them
     // need many steps, of which one policy has more.
     double two = std::numeric_limits<double>::infinity(), one = two;
     for (const auto cosines : {options_.cosines, kCheckingCosines}) {
       const EpisodeStatistics statistics(part, view.map->with_cosines(cosines), *targets_, run_);
       const HeldOut held_out(statistics, part.ids, options_.ridge);
+      const auto cost = [&](const HeldOutScore& score) {  // nats per step
+        const auto costs = held_out.costs(score, answer.held_out.noise);
+        return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(part.steps());
+      };
       two = std::min(two, cost(held_out.score(apart, 2)));
       one = std::min(one, cost(held_out.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
     }
     return one - two;
+  }
+
+  /// Moves that may raise V, by policies that have not seen the episode: every episode to the
+  /// cluster that predicts it best; and from one cluster to another those episodes together of
+  /// which some pieces are predicted better there. Episodes that went astray support each other
+  /// wherever they are, so only together do they find back.
+  static std::vector<std::vector<std::int32_t>> moves(const View& view, const Answer& answer) {
+    const auto& labels = answer.fit.labels;
+    const auto& statistics = *view.statistics;
+    const auto k = answer.fit.k;
+    const auto costs = view.held_out->costs_everywhere(labels, k, answer.held_out.noise);
+    auto all = labels;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> groups;
+    for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
+      const auto own = labels[static_cast<std::size_t>(i)];
+      std::vector<double> sums(static_cast<std::size_t>(k), 0.0);
+      std::vector<std::int64_t> votes(static_cast<std::size_t>(k), 0);
+      for (auto p = statistics.first_piece(i); p < statistics.last_piece(i); ++p) {
+        for (std::int64_t j = 0; j < k; ++j) sums[static_cast<std::size_t>(j)] += costs(p, j);
+        const auto row = costs.row(p);
+        ++votes[static_cast<std::size_t>(std::ranges::min_element(row) - row.begin())];
+      }
+      all[static_cast<std::size_t>(i)] =
+          static_cast<std::int32_t>(std::ranges::min_element(sums) - sums.begin());
+      const auto pieces = statistics.last_piece(i) - statistics.first_piece(i);
+      for (std::int32_t j = 0; j < k; ++j)
+        if (j != own && kVotes * votes[static_cast<std::size_t>(j)] >= pieces)
+          groups.try_emplace({own, j}, labels).first->second[static_cast<std::size_t>(i)] = j;
+    }
+    std::vector<std::vector<std::int32_t>> result{std::move(all)};
+    for (auto& [move, moved] : groups) result.push_back(std::move(moved));
+    std::erase_if(result, [&](const auto& moved) {
+      return moved == labels || 1 + *std::ranges::max_element(moved) < k ||
+             consecutive_labels(moved) != moved;  // a cluster would be empty
+    });
+    return result;
+  }
+
+  void improve(const View& view, Answer& answer) const {
+    for (bool rose = true; rose;) {
+      rose = false;
+      auto tried = moves(view, answer);
+      std::vector<HeldOutScore> scores(tried.size());
+      run_.chunks(std::ssize(tried), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+          scores[i] = view.held_out->score(tried[i], answer.fit.k);
+      });
+      for (std::size_t i = 0; i < tried.size(); ++i) {
+        if (scores[i].v <= answer.held_out.v) continue;
+        answer.held_out = scores[i];
+        answer.fit.labels = tried[i];
+        rose = true;
+      }
+    }
   }
 
   /// Each start at the k of the answer, in its view, so that objectives can be compared.
@@ -309,6 +358,7 @@ class Search {
     result.targets = targets_;
     result.statistics = view.statistics;
     result.chosen = choose(view, answers);
+    improve(view, answers[result.chosen]);
     result.answers = std::move(answers);
     const auto& answer = result.answers[result.chosen];
     const auto fits = at_k(view, descents, answer);
