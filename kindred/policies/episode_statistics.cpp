@@ -54,7 +54,6 @@ EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap&
       episodes_(data.episodes()),
       total_steps_(static_cast<double>(data.steps())),
       workers_(workers),
-      first_piece_{0},
       values_(static_cast<std::size_t>(episodes_ * layout_.size()), 0.0) {
   for (std::int64_t i = 0; i < episodes_; ++i)
     first_piece_.push_back(first_piece_.back() +
@@ -91,6 +90,24 @@ EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap&
       }
     }
   });
+}
+
+EpisodeStatistics EpisodeStatistics::subset(std::span<const std::int64_t> episodes) const {
+  EpisodeStatistics result(layout_, workers_);
+  result.episodes_ = std::ssize(episodes);
+  for (const auto i : episodes) {
+    const auto whole = of(i);
+    result.values_.insert(result.values_.end(), whole.begin(), whole.end());
+    result.total_steps_ += whole.back();
+    result.first_piece_.push_back(result.first_piece_.back() + last_piece(i) - first_piece(i));
+  }
+  if (result.pieces() == result.episodes()) return result;
+  for (const auto i : episodes)
+    for (auto p = first_piece(i); p < last_piece(i); ++p) {
+      const auto own = piece(p);
+      result.pieces_.insert(result.pieces_.end(), own.begin(), own.end());
+    }
+  return result;
 }
 
 }  // namespace kindred

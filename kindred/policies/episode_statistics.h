@@ -29,6 +29,9 @@ class EpisodeStatistics {
   EpisodeStatistics(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
                     const Workers& workers);
 
+  /// Of some of the episodes.
+  EpisodeStatistics subset(std::span<const std::int64_t> episodes) const;
+
   const StatisticsLayout& layout() const { return layout_; }
   std::int64_t episodes() const { return episodes_; }
   double total_steps() const { return total_steps_; }
@@ -51,17 +54,19 @@ class EpisodeStatistics {
   }
 
  private:
+  EpisodeStatistics(const StatisticsLayout& layout, const Workers& workers)
+      : layout_(layout), workers_(workers) {}
   std::span<const double> row(const std::vector<double>& rows, std::int64_t i) const {
     return {rows.data() + i * layout_.size(), static_cast<std::size_t>(layout_.size())};
   }
 
   StatisticsLayout layout_;
-  std::int64_t episodes_;
-  double total_steps_;
+  std::int64_t episodes_ = 0;
+  double total_steps_ = 0.0;
   Workers workers_;
-  std::vector<std::int64_t> first_piece_;  // [episodes + 1]
-  std::vector<double> values_;             // [episodes, size]
-  std::vector<double> pieces_;             // [pieces, size]; empty where episodes are one each
+  std::vector<std::int64_t> first_piece_{0};  // [episodes + 1]
+  std::vector<double> values_;                // [episodes, size]
+  std::vector<double> pieces_;                // [pieces, size]; empty where episodes are one each
 };
 
 }  // namespace kindred

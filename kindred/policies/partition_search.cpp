@@ -21,8 +21,9 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: 
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
-constexpr std::int64_t kVotes = 5;              // one piece in so many predicted better elsewhere
-constexpr double kSame = 0.9999;                // NMI from which two partitions are one
+constexpr std::int64_t kSplitStarts = 4;
+constexpr std::int64_t kVotes = 5;  // one piece in so many predicted better elsewhere
+constexpr double kSame = 0.9999;    // NMI from which two partitions are one
 
 /// One start's answers.
 struct Descent {
@@ -281,6 +282,59 @@ class Search {
     return one - two;
   }
 
+  /// One of the clusters in two, as the best of a few random starts would have it.
+  std::vector<std::int32_t> split(const View& view, const Answer& answer,
+                                  std::int32_t cluster) const {
+    std::vector<std::int64_t> members;
+    for (std::int64_t i = 0; i < data_.episodes(); ++i)
+      if (answer.fit.labels[static_cast<std::size_t>(i)] == cluster) members.push_back(i);
+    auto result = answer.fit.labels;
+    if (members.size() < 2) return result;
+    const auto own = view.statistics->subset(members);
+    ExactFit best;
+    for (std::int64_t start = 0; start < kSplitStarts; ++start) {
+      Random random(static_cast<std::uint64_t>(options_.seed), "split",
+                    static_cast<std::uint64_t>(start));
+      std::vector<std::int32_t> halves(members.size());
+      for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::int32_t>(i % 2);
+      random.shuffle(std::span(halves));
+      auto fit = fit_exact(own, std::move(halves), options_.ridge);
+      if (best.rounds.empty() || fit.objective() > best.objective()) best = std::move(fit);
+    }
+    for (std::size_t i = 0; i < members.size(); ++i)
+      if (best.labels[i] == 1)
+        result[static_cast<std::size_t>(members[i])] = static_cast<std::int32_t>(answer.fit.k);
+    return result;
+  }
+
+  /// Whether one of the clusters hides two policies: the best answer with one more cluster that
+  /// splitting gives, in place of the one found so far if it is better.
+  void split_best(const View& view, const std::vector<Descent>& descents,
+                  std::vector<Answer>& answers, std::size_t chosen) const {
+    const auto& from = answers[chosen];
+    std::vector<Answer> tried(static_cast<std::size_t>(from.fit.k));
+    run_.chunks(from.fit.k, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto j = begin; j < end; ++j) {
+        auto& answer = tried[static_cast<std::size_t>(j)];
+        answer.start = from.start;
+        answer.fit = fit_exact(*view.statistics, split(view, from, static_cast<std::int32_t>(j)),
+                               options_.ridge);
+        answer.held_out = view.held_out->score(answer.fit.labels, answer.fit.k);
+      }
+    });
+    std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
+    if (tried.empty()) return;
+    auto best = std::ranges::max_element(tried, {}, [](const Answer& a) { return a.held_out.v; });
+    const auto next = answers.begin() + static_cast<std::ptrdiff_t>(chosen) + 1;
+    if (next != answers.end() && next->fit.k == best->fit.k) {
+      if (best->held_out.v <= next->held_out.v) return;
+      *next = std::move(*best);
+    } else {
+      answers.insert(next, std::move(*best));
+    }
+    judge(view, descents, answers);
+  }
+
   /// Moves that may raise V, by policies that have not seen the episode: every episode to the
   /// cluster that predicts it best; and from one cluster to another those episodes together of
   /// which some pieces are predicted better there. Episodes that went astray support each other
@@ -358,6 +412,12 @@ class Search {
     result.targets = targets_;
     result.statistics = view.statistics;
     result.chosen = choose(view, answers);
+    while (options_.k == 0 && answers[result.chosen].fit.k < options_.k_max) {
+      split_best(view, descents, answers, result.chosen);
+      const auto chosen = choose(view, answers);
+      if (chosen <= result.chosen) break;
+      result.chosen = chosen;
+    }
     improve(view, answers[result.chosen]);
     result.answers = std::move(answers);
     const auto& answer = result.answers[result.chosen];
