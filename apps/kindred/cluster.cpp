@@ -84,11 +84,19 @@ struct ClusterCommand {
                     grouped(record.dataset["episodes"].get<std::int64_t>()), record.k()));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
     if (result.value("k_found", false)) tell("policies", found_words(record));
+    if (const auto searched = result.value("searched", std::int64_t{0});
+        searched > 0 && searched < record.dataset["episodes"])
+      tell("found on", fmt::format("{} of them; the others went to the policy that explains them "
+                                   "best",
+                                   grouped(searched)));
     if (result.contains("v")) tell("held-out V", fmt::format("{:.4f}", result["v"].get<double>()));
     tell("objective J", objective_words(result));
     tell("rounds", fmt::format("{}{}", result["rounds"].get<std::int64_t>(),
                                result["converged"] ? ", converged" : ", not converged"));
-    tell("restarts", agreement_sentence(result["agreement"], record.restarts.size()));
+    if (result.contains("alternatives"))
+      tell("starts", search_sentence(result, record.restarts.size()));
+    else
+      tell("restarts", agreement_sentence(result["agreement"], record.restarts.size()));
     if (result.contains("nmi")) tell_recorded_scores(result);
     tell("seconds", fmt::format("{:.1f}", record.timings["fit"].get<double>()));
     if (record.timings.contains("padded_steps")) {
@@ -100,6 +108,8 @@ struct ClusterCommand {
     tell("peak memory", fmt::format("{:.0f} MB", record.machine["peak_rss_mb"].get<double>()));
     tell("run folder", folder.path().string());
     for (const auto& file : folder.results()) tell("", file.string());
+    if (record.result["agreement"]["verdict"] == "several" && result.contains("alternatives"))
+      tell("second answer", command_line({"label", folder.path().string(), "--alternative", "2"}));
   }
 
   /// Why this number of policies: what one more would be worth.
@@ -130,6 +140,16 @@ struct ClusterCommand {
                : "");
   }
 
+  static std::string search_sentence(const Json& result, std::size_t starts) {
+    const auto same = result["agreement"]["same_restarts"].get<std::int64_t>();
+    const auto others = result["alternatives"].size();
+    if (others == 0)
+      return same > 1 ? fmt::format("{}; {} of them lead to these labels", starts, same)
+                      : fmt::format("{}; no other leads to these labels: try more", starts);
+    return fmt::format("{}; {} ANSWERS predict equally well (least NMI with the first {:.2f})",
+                       starts, 1 + others, result["agreement"]["least_nmi"].get<double>());
+  }
+
   static std::string agreement_sentence(const Json& agreement, std::size_t restarts) {
     const std::string verdict = agreement["verdict"];
     const auto good = agreement["good_restarts"].get<std::int64_t>();
@@ -158,10 +178,10 @@ struct ClusterCommand {
                  {"converged", record.result["converged"]},
                  {"seconds", record.timings["fit"]},
                  {"peak_rss_mb", record.machine["peak_rss_mb"]}};
-    for (const char* key : {"k_found", "v", "nmi", "ari", "accuracy", "purity", "ceiling", "sizes",
-                            "objective_before_merge", "best_restart"})
+    for (const char* key : {"k_found", "v", "searched", "alternatives", "nmi", "ari", "accuracy",
+                            "purity", "ceiling", "sizes", "objective_before_merge", "best_restart"})
       if (record.result.contains(key)) json[key] = record.result[key];
-    json["agreement"] = record.result["agreement"]["verdict"];
+    json["agreement"] = json["verdict"] = record.result["agreement"]["verdict"];
     return json;
   }
 };

@@ -14,6 +14,7 @@ namespace {
 struct LabelCommand {
   std::string run_folder;
   std::string into;
+  std::int64_t alternative = 1;
   bool undo = false;
   Common common;
   LabelOptions options;
@@ -22,6 +23,8 @@ struct LabelCommand {
   OptionTable describe() {
     return {text("into", into, "The dataset, where it is no longer where the run found it."),
             text("key", options.key, "The name to write the labels under."),
+            integer("alternative", alternative, 1, 1000,
+                    "Which of the run's answers to write, where several predict equally well."),
             flag("replace", options.replace,
                  "Also replace labels that were there before; --undo brings them back."),
             flag("undo", undo, "Bring the dataset back to what it was, to the last byte.")};
@@ -36,8 +39,9 @@ struct LabelCommand {
   }
 
   void write() const {
-    const auto [dataset, labels, clusters] =
-        load_labelled_dataset(load_run(RunFolder(run_folder)), into, "--into");
+    const RunFolder folder(run_folder);
+    const auto [dataset, labels, clusters] = load_labelled_dataset(
+        with_alternative(load_run(folder), folder, alternative), into, "--into");
     const auto written = write_labels(dataset.path, dataset.format, dataset.data, labels, options);
     const auto left_out = std::ranges::count(labels.labels, kNoLabel);
     say(fmt::format("{} of {} episodes labelled, {} clusters",
@@ -56,6 +60,7 @@ struct LabelCommand {
     emit(common, {{"path", dataset.path},
                   {"format", name_of(dataset.format)},
                   {"key", options.key},
+                  {"alternative", alternative},
                   {"labelled", dataset.data.episodes() - left_out},
                   {"left_out", left_out},
                   {"k", clusters},
@@ -82,6 +87,7 @@ void add_label(CLI::App& app) {
       "Examples:\n"
       "  kindred label run\n"
       "  kindred label run --into copy-of-hopper.hdf5 --key operator_id\n"
+      "  kindred label run --alternative 2\n"
       "  kindred label run --undo\n"
       "Where the labels go, by the format of the dataset:\n"
       "  D4RL       infos/policy_id for every step, and a CSV beside the file\n"

@@ -10,8 +10,6 @@
 namespace kindred {
 namespace {
 
-constexpr double kSameLabels = 0.9;  // NMI from which two labellings are called the same
-
 /// The least objective that is near the best.
 double least_good_objective(const Clustering& clustering, double tolerance) {
   const double best = clustering.objective;
@@ -110,6 +108,7 @@ std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> 
 }
 
 Agreement restart_agreement(const Clustering& clustering, double tolerance) {
+  if (clustering.agreement) return *clustering.agreement;
   const auto& restarts = clustering.restarts;
   if (restarts.size() < 2) return {.verdict = "single", .good = 1, .same = 1};
   const double least = least_good_objective(clustering, tolerance);

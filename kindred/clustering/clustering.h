@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -101,6 +102,25 @@ struct Considered {
   double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
 };
 
+/// Another partition that explains the data as well.
+struct Alternative {
+  std::vector<std::int32_t> labels;  ///< [episodes]
+  double v = 0.0;                    ///< The held-out score.
+  double nmi = 0.0;                  ///< With the answer.
+};
+
+/// NMI from which two restarts give the same labels.
+inline constexpr double kSameLabels = 0.9;
+
+/// How far several restarts agree on the answer.
+struct Agreement {
+  std::string verdict;     ///< "unique", "several" or "unstable"; "single" with one restart.
+  std::int64_t good = 0;   ///< Restarts whose objective is near the best.
+  std::int64_t same = 0;   ///< Restarts with the labels of the best (NMI at least 0.9).
+  double mean_nmi = 1.0;   ///< Over pairs of good restarts; with one, of pairs of the same.
+  double least_nmi = 1.0;  ///< Of any such pair.
+};
+
 struct Clustering {
   std::string method;
   std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
@@ -122,6 +142,9 @@ struct Clustering {
   std::shared_ptr<const Centres> centres;
   std::vector<Considered> considered;  ///< By k; empty where the method cannot say.
   bool k_found = false;                ///< It was not asked for.
+  std::int64_t searched = 0;  ///< Episodes the answer was found on; 0: all, as most methods do.
+  std::vector<Alternative> alternatives;
+  std::optional<Agreement> agreement;  ///< Where the method judges by more than its objective.
 
   std::int64_t k() const { return scores.columns; }
 };
@@ -143,20 +166,11 @@ std::vector<std::int32_t> consecutive_labels(std::vector<std::int32_t> labels);
 /// explains the row better, as it can after merging; infinite with a single column.
 std::vector<double> margins(const Matrix& scores, std::span<const std::int32_t> labels);
 
-/// How far several restarts agree on the answer.
-struct Agreement {
-  std::string verdict;     ///< "unique", "several" or "unstable"; "single" with one restart.
-  std::int64_t good = 0;   ///< Restarts whose objective is near the best.
-  std::int64_t same = 0;   ///< Restarts with the labels of the best (NMI at least 0.9).
-  double mean_nmi = 1.0;   ///< Over pairs of good restarts; with one, of pairs of the same.
-  double least_nmi = 1.0;  ///< Of any such pair.
-};
-
 /// A restart is good when its objective misses the best by at most `tolerance` of the way from
 /// where restarts begin to the best. They begin at the median of their first rounds: the lowest
 /// objective of all would let one spike of one trace make everything near. The answer is unique
 /// when good restarts give the same labels, or, where only the best is good, when most restarts
-/// give the labels of the best.
+/// give the labels of the best. A method's own judgement goes before all that.
 Agreement restart_agreement(const Clustering& clustering, double tolerance = 0.01);
 
 }  // namespace kindred

@@ -58,6 +58,11 @@ std::string how_stable(const RunRecord& record) {
     return "";
   if (verdict == "single") return ", by one restart, so there is nothing to compare them with";
   if (verdict == "unstable") return not_found_again(agreement.value("same_restarts", 1), restarts);
+  if (verdict == "several" && record.result.contains("alternatives"))
+    return fmt::format(
+        ", but {} divisions predict held-out trajectories equally well: this is one of several "
+        "answers",
+        in_words(good));
   if (verdict == "several")
     return fmt::format(
         ", but {} restarts that explain the data about equally well disagree: this is one of "

@@ -46,7 +46,72 @@ void add_rows(std::int64_t n, std::int64_t features, const double* __restrict ph
   }
 }
 
+/// Adds the sums of steps, a block of rows at a time.
+class StepSums {
+ public:
+  StepSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets)
+      : data_(data),
+        map_(map),
+        targets_(targets),
+        layout_{map.count(), targets.count()},
+        rows_(static_cast<std::size_t>(kRows * map.obs_dim())),
+        phi_(static_cast<std::size_t>(kRows * layout_.features)),
+        actions_(static_cast<std::size_t>(kRows * layout_.targets)) {}
+
+  void add(std::int64_t begin, std::int64_t end, double* sums) {
+    for (auto from = begin; from < end; from += kRows) {
+      const auto n = std::min(kRows, end - from);
+      data_.observations.copy(from, from + n, rows_.data());
+      map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())), phi_);
+      targets_.copy(data_.actions, from, from + n, actions_);
+      add_rows(n, layout_.features, phi_.data(), layout_.targets, actions_.data(), sums,
+               sums + layout_.cross(), sums + layout_.squares());
+    }
+    sums[layout_.steps()] += static_cast<double>(end - begin);
+  }
+
+ private:
+  const Trajectories& data_;
+  const FeatureMap& map_;
+  const ActionTargets& targets_;
+  StatisticsLayout layout_;
+  std::vector<float> rows_;
+  std::vector<double> phi_, actions_;
+};
+
 }  // namespace
+
+std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
+                                 const ActionTargets& targets, std::span<const std::int32_t> labels,
+                                 std::int64_t k, const Workers& workers) {
+  constexpr std::int64_t kParts = 64;  // whatever the threads, so that sums add up the same
+  const StatisticsLayout layout{map.count(), targets.count()};
+  const auto size = static_cast<std::size_t>(k * layout.size());
+  std::vector<std::vector<double>> parts(kParts);
+  workers.chunks(kParts, 1, [&](std::int64_t part, std::int64_t) {
+    auto& sums = parts[static_cast<std::size_t>(part)];
+    sums.assign(size, 0.0);
+    StepSums steps(data, map, targets);
+    for (auto i = data.episodes() * part / kParts; i < data.episodes() * (part + 1) / kParts; ++i) {
+      workers.throw_if_stopped();
+      steps.add(data.offsets[i], data.offsets[i + 1],
+                sums.data() + labels[static_cast<std::size_t>(i)] * layout.size());
+    }
+  });
+  std::vector<double> result(size, 0.0);
+  for (const auto& sums : parts)
+    for (std::size_t p = 0; p < size; ++p) result[p] += sums[p];
+  return result;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end) {
+  const auto length = end - begin;
+  const auto count = std::max<std::int64_t>(1, (length + kPiece / 2) / kPiece);
+  std::vector<std::pair<std::int64_t, std::int64_t>> pieces;
+  for (std::int64_t p = 0; p < count; ++p)
+    pieces.emplace_back(begin + length * p / count, begin + length * (p + 1) / count);
+  return pieces;
+}
 
 EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap& map,
                                      const ActionTargets& targets, const Workers& workers)
@@ -56,37 +121,22 @@ EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap&
       workers_(workers),
       values_(static_cast<std::size_t>(episodes_ * layout_.size()), 0.0) {
   for (std::int64_t i = 0; i < episodes_; ++i)
-    first_piece_.push_back(first_piece_.back() +
-                           std::max<std::int64_t>(1, (data.length(i) + kPiece / 2) / kPiece));
+    first_piece_.push_back(first_piece_.back() + std::ssize(pieces_of(0, data.length(i))));
   if (first_piece_.back() > episodes_)
     pieces_.assign(static_cast<std::size_t>(first_piece_.back() * layout_.size()), 0.0);
   workers.chunks(episodes_, 1, [&](std::int64_t first, std::int64_t last) {
-    std::vector<float> rows(static_cast<std::size_t>(kRows * map.obs_dim()));
-    std::vector<double> phi(static_cast<std::size_t>(kRows * layout_.features));
-    std::vector<double> actions(static_cast<std::size_t>(kRows * layout_.targets));
-    const auto add_steps = [&](std::int64_t begin, std::int64_t end, double* sums) {
-      for (auto from = begin; from < end; from += kRows) {
-        const auto n = std::min(kRows, end - from);
-        data.observations.copy(from, from + n, rows.data());
-        map.apply(std::span(rows).first(static_cast<std::size_t>(n * map.obs_dim())), phi);
-        targets.copy(data.actions, from, from + n, actions);
-        add_rows(n, layout_.features, phi.data(), layout_.targets, actions.data(), sums,
-                 sums + layout_.cross(), sums + layout_.squares());
-      }
-      sums[layout_.steps()] = static_cast<double>(end - begin);
-    };
+    StepSums steps(data, map, targets);
     for (auto i = first; i < last; ++i) {
       double* whole = values_.data() + i * layout_.size();
-      const auto pieces = last_piece(i) - first_piece(i);
       if (pieces_.empty()) {
-        add_steps(data.offsets[i], data.offsets[i + 1], whole);
+        steps.add(data.offsets[i], data.offsets[i + 1], whole);
         continue;
       }
-      for (std::int64_t p = 0; p < pieces; ++p) {
-        double* own = pieces_.data() + (first_piece(i) + p) * layout_.size();
-        add_steps(data.offsets[i] + data.length(i) * p / pieces,
-                  data.offsets[i] + data.length(i) * (p + 1) / pieces, own);
+      double* own = pieces_.data() + first_piece(i) * layout_.size();
+      for (const auto& [begin, end] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
+        steps.add(begin, end, own);
         for (std::int64_t n = 0; n < layout_.size(); ++n) whole[n] += own[n];
+        own += layout_.size();
       }
     }
   });

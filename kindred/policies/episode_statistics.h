@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kindred/core/workers.h"
@@ -23,6 +24,16 @@ struct StatisticsLayout {
   std::int64_t size() const { return steps() + 1; }
 };
 
+/// Steps [begin, end) of an episode in pieces of about 200 steps, so that a part that went where no
+/// other episode did can be told from the rest.
+std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end);
+
+/// The sums of each cluster, [k, size], without keeping those of episodes. They do not depend on
+/// the number of threads.
+std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
+                                 const ActionTargets& targets, std::span<const std::int32_t> labels,
+                                 std::int64_t k, const Workers& workers);
+
 class EpisodeStatistics {
  public:
   /// Reads the data once, in order. Throws Interrupted when asked to stop.
@@ -41,9 +52,8 @@ class EpisodeStatistics {
   /// The sums of one episode, [layout().size()].
   std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }
 
-  /// Episodes are cut into pieces of about 200 steps, so that a part of an episode that went where
-  /// no other did can be told from the rest of it. Those of an episode: [first, last).
   std::int64_t pieces() const { return first_piece_.back(); }
+  /// The pieces of an episode are [first_piece, last_piece).
   std::int64_t first_piece(std::int64_t episode) const {
     return first_piece_[static_cast<std::size_t>(episode)];
   }

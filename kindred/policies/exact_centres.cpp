@@ -1,46 +1,96 @@
 #include "kindred/policies/exact_centres.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "kindred/nn/vectorise.h"
+#include "kindred/policies/held_out_score.h"
+
 namespace kindred {
+namespace {
 
-ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets)
-    : map_(std::move(map)), targets_(std::move(targets)) {}
+/// Squared errors of steps under policies side by side, a block of rows at a time.
+class StepErrors {
+ public:
+  StepErrors(const FeatureMap& map, const ActionTargets& targets, std::span<const double> weights)
+      : map_(map), targets_(targets), weights_(weights) {}
 
-ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets,
-                           const EpisodeStatistics& statistics,
-                           std::span<const std::int32_t> labels, std::int64_t k, double ridge)
-    : ExactCentres(std::move(map), std::move(targets)) {
-  auto solved = solve_policies(statistics, labels, k, ridge);
-  count_ = k;
-  weights_ = std::move(solved.weights);
-  noise_ = std::move(solved.noise);
-}
+  /// Of steps [first, last): [policies × targets]. Valid until the next call.
+  std::span<const double> of(const Trajectories& data, std::int64_t first, std::int64_t last) {
+    const auto columns = static_cast<std::size_t>(std::ssize(weights_) / map_.count());
+    errors_.assign(columns, 0.0);
+    for (auto begin = first; begin < last; begin += kRows) {
+      const auto n = std::min(kRows, last - begin);
+      rows_.resize(static_cast<std::size_t>(n * map_.obs_dim()));
+      features_.resize(static_cast<std::size_t>(n * map_.count()));
+      actions_.resize(static_cast<std::size_t>(n * targets_.count()));
+      data.observations.copy(begin, begin + n, rows_.data());
+      map_.apply(rows_, features_);
+      targets_.copy(data.actions, begin, begin + n, actions_);
+      add_errors(n, map_.count(), features_.data(), static_cast<std::int64_t>(columns),
+                 weights_.data(), targets_.count(), actions_.data(), errors_.data());
+    }
+    return errors_;
+  }
+
+ private:
+  static constexpr std::int64_t kRows = 64;
+
+  KINDRED_VECTORISE
+  static void add_errors(std::int64_t n, std::int64_t features, const double* __restrict phi,
+                         std::int64_t columns, const double* __restrict weights,
+                         std::int64_t targets, const double* __restrict actions,
+                         double* __restrict errors) {
+    std::vector<double> missed(static_cast<std::size_t>(columns));
+    for (std::int64_t t = 0; t < n; ++t) {
+      double* m = missed.data();
+      for (std::int64_t c = 0; c < columns; ++c) m[c] = -actions[t * targets + c % targets];
+      for (std::int64_t f = 0; f < features; ++f) {
+        const double x = phi[t * features + f];
+        for (std::int64_t c = 0; c < columns; ++c) m[c] += x * weights[f * columns + c];
+      }
+      for (std::int64_t c = 0; c < columns; ++c) errors[c] += m[c] * m[c];
+    }
+  }
+
+  const FeatureMap& map_;
+  const ActionTargets& targets_;
+  std::span<const double> weights_;
+  std::vector<float> rows_;
+  std::vector<double> features_, actions_, errors_;
+};
+
+}  // namespace
+
+ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets, std::vector<double> weights,
+                           std::vector<double> noise)
+    : map_(std::move(map)),
+      targets_(std::move(targets)),
+      count_(std::ssize(weights) / (map_.count() * targets_.count())),
+      weights_(std::move(weights)),
+      noise_(std::move(noise)) {}
 
 Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) const {
   require_cpu(run, "scoring with exact policies");
   require_same_dimensions(data, map_.obs_dim(), targets_.discrete(), targets_.actions());
-  return score(EpisodeStatistics(data, map_, targets_, run));
-}
-
-Matrix ExactCentres::score(const EpisodeStatistics& statistics) const {
-  const auto& layout = statistics.layout();
   double log_noise = 0.0;  // of one step
   for (const double variance : noise_)
     log_noise += 0.5 * std::log(2.0 * std::numbers::pi * variance);
-  Matrix scores(statistics.episodes(), count_);
-  std::vector<double> errors(static_cast<std::size_t>(count_ * layout.targets));
-  for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
-    squared_errors(layout, statistics.of(i), weights_, errors);
-    const double steps = statistics.of(i)[static_cast<std::size_t>(layout.steps())];
-    for (std::int64_t j = 0; j < count_; ++j) {
-      double sum = -steps * log_noise;
-      for (std::size_t d = 0; d < noise_.size(); ++d)
-        sum -= 0.5 * errors[static_cast<std::size_t>(j) * noise_.size() + d] / noise_[d];
-      scores(i, j) = sum;
-    }
-  }
+  Matrix scores(data.episodes(), count_);
+  run.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
+    StepErrors missed(map_, targets_, weights_);
+    for (auto i = begin; i < end; ++i)
+      for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
+        const auto errors = missed.of(data, first, last);
+        const auto steps = static_cast<double>(last - first);
+        for (std::int64_t j = 0; j < count_; ++j)
+          scores(i, j) -=
+              steps * log_noise +
+              piece_cost(errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()),
+                         noise_, steps);
+      }
+  });
   return scores;
 }
 
@@ -59,12 +109,8 @@ std::shared_ptr<const Centres> ExactCentres::load(const ArrayFileReader& file) {
   auto noise = file.read_finite<double>("noise", {targets.count()});
   for (const double variance : noise.values)
     if (variance < kLeastNoise) file.refuse("noise", "holds a variance that is too small");
-  auto centres =
-      std::shared_ptr<ExactCentres>(new ExactCentres(std::move(map), std::move(targets)));
-  centres->count_ = weights.shape.at(1);
-  centres->weights_ = std::move(weights.values);
-  centres->noise_ = std::move(noise.values);
-  return centres;
+  return std::make_shared<ExactCentres>(std::move(map), std::move(targets),
+                                        std::move(weights.values), std::move(noise.values));
 }
 
 }  // namespace kindred

@@ -59,15 +59,6 @@ void quadratic_forms(std::int64_t features, std::int64_t targets, const double* 
   }
 }
 
-/// The lower triangle of Σφφᵀ + ridge·I.
-std::vector<double> ridged(const StatisticsLayout& layout, std::span<const double> sums,
-                           double ridge) {
-  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
-  for (std::int64_t m = 0; m < layout.features; ++m)
-    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
-  return lower;
-}
-
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
 double objective_of(std::span<const double> errors, double steps, std::vector<double>& noise) {
   double objective = 0.0;
@@ -83,23 +74,12 @@ double objective_of(std::span<const double> errors, double steps, std::vector<do
 
 std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
                                  double ridge) {
-  auto lower = ridged(layout, sums, ridge);
+  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
   std::vector<double> weights(sums.begin() + layout.cross(), sums.begin() + layout.squares());
+  for (std::int64_t m = 0; m < layout.features; ++m)
+    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
   cholesky_solve(layout.features, lower.data(), layout.targets, weights.data());
   return weights;
-}
-
-std::vector<double> policy_spread(const StatisticsLayout& layout, std::span<const double> sums,
-                                  double ridge) {
-  const auto n = static_cast<std::size_t>(layout.features);
-  auto lower = ridged(layout, sums, ridge);
-  std::vector<double> inverse(n * n, 0.0);
-  for (std::size_t m = 0; m < n; ++m) inverse[m * n + m] = 1.0;
-  cholesky_solve(layout.features, lower.data(), layout.features, inverse.data());
-  for (std::size_t m = 0; m < n; ++m)
-    for (std::size_t l = 0; l <= m; ++l)
-      lower[m * (m + 1) / 2 + l] = (l < m ? 2.0 : 1.0) * inverse[m * n + l];
-  return lower;
 }
 
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
@@ -135,27 +115,32 @@ std::vector<double> cluster_sums(const EpisodeStatistics& statistics,
   return sums;
 }
 
-ExactPolicies solve_policies(const EpisodeStatistics& statistics,
-                             std::span<const std::int32_t> labels, std::int64_t k, double ridge) {
-  const auto& layout = statistics.layout();
+ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const double> sums,
+                             std::int64_t k, double ridge) {
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
   const auto columns = static_cast<std::size_t>(k) * targets;
-  const auto sums = cluster_sums(statistics, labels, k);
   ExactPolicies result;
   result.weights.resize(static_cast<std::size_t>(layout.features) * columns);
   std::vector<double> errors(targets, 0.0);
+  double steps = 0.0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
-    const auto own = std::span(sums).subspan(j * size, size);
+    const auto own = sums.subspan(j * size, size);
     const auto weights = solve_policy(layout, own, ridge);
     const auto missed = fitted_error(layout, own, weights);
     for (std::size_t d = 0; d < targets; ++d) errors[d] += missed[d];
     for (std::size_t m = 0; m < static_cast<std::size_t>(layout.features); ++m)
       std::copy_n(weights.data() + m * targets, targets,
                   result.weights.data() + m * columns + j * targets);
+    steps += own.back();
   }
-  result.objective = objective_of(errors, statistics.total_steps(), result.noise);
+  result.objective = objective_of(errors, steps, result.noise);
   return result;
+}
+
+ExactPolicies solve_policies(const EpisodeStatistics& statistics,
+                             std::span<const std::int32_t> labels, std::int64_t k, double ridge) {
+  return solve_policies(statistics.layout(), cluster_sums(statistics, labels, k), k, ridge);
 }
 
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
@@ -197,9 +182,9 @@ ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t
   return fit;
 }
 
-std::vector<std::pair<std::int32_t, std::int32_t>> closest_pairs(
-    const EpisodeStatistics& statistics, std::span<const std::int32_t> labels, std::int64_t k,
-    double ridge, std::size_t most) {
+std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
+                                       std::span<const std::int32_t> labels, std::int64_t k,
+                                       double ridge, std::size_t most) {
   const auto& layout = statistics.layout();
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
@@ -216,7 +201,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> closest_pairs(
   }
   struct Joining {
     double objective;
-    std::pair<std::int32_t, std::int32_t> pair;
+    ClusterPair pair;
   };
   std::vector<Joining> joinings;
   std::vector<double> joined(size), errors(targets), noise;
@@ -230,19 +215,10 @@ std::vector<std::pair<std::int32_t, std::int32_t>> closest_pairs(
                           {static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}});
     }
   std::ranges::stable_sort(joinings, std::greater<>(), &Joining::objective);
-  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  std::vector<ClusterPair> pairs;
   for (std::size_t i = 0; i < std::min(most, joinings.size()); ++i)
     pairs.push_back(joinings[i].pair);
   return pairs;
-}
-
-void merge_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t>& labels,
-                 std::int64_t k, double ridge) {
-  const auto [into, from] = closest_pairs(statistics, labels, k, ridge, 1).front();
-  for (auto& label : labels) {
-    if (label == from) label = into;
-    if (label > from) --label;
-  }
 }
 
 }  // namespace kindred

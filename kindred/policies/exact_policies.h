@@ -8,11 +8,11 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "kindred/core/workers.h"
 #include "kindred/policies/episode_statistics.h"
+#include "kindred/policies/evidence.h"
 
 namespace kindred {
 
@@ -23,11 +23,6 @@ inline constexpr double kLeastNoise = 1e-6;
 /// (Σφφᵀ + ridge·I)⁻¹ Σφaᵀ of the sums of a set of episodes: [features, targets].
 std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
                                  double ridge);
-
-/// (Σφφᵀ + ridge·I)⁻¹ of the same sums, its lower triangle row by row with the numbers below the
-/// diagonal doubled: ⟨spread, Σφφᵀ of other steps⟩ is then the trace of the product.
-std::vector<double> policy_spread(const StatisticsLayout& layout, std::span<const double> sums,
-                                  double ridge);
 
 /// What a solved policy misses of the episodes it was solved on, per target, its ridge included.
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
@@ -49,37 +44,20 @@ struct ExactPolicies {
   double objective = 0.0;       ///< J
 };
 
-/// The policies and the noise that maximise J for given labels.
+/// The policies and the noise that maximise J, from the sums of k clusters.
+ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const double> sums,
+                             std::int64_t k, double ridge);
+/// The same for given labels.
 ExactPolicies solve_policies(const EpisodeStatistics& statistics,
                              std::span<const std::int32_t> labels, std::int64_t k, double ridge);
-
-struct ExactRound {
-  double objective = 0.0;           ///< J, after the policies were solved.
-  std::int64_t changed = 0;         ///< Labels, afterwards.
-  std::vector<std::int64_t> sizes;  ///< [k], before that.
-};
-
-/// A partition on its way up.
-struct ExactFit {
-  std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
-  std::int64_t k = 0;
-  std::vector<ExactRound> rounds;
-  bool converged = false;  ///< The last round changed no label.
-
-  double objective() const { return rounds.back().objective; }
-};
 
 /// Rounds from given labels until none changes; clusters that lose their last episode go.
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
                    double ridge, std::int64_t most_rounds = 100);
 
 /// The pairs (a < b) whose joining lowers J least, that of the least first; at most `most`.
-std::vector<std::pair<std::int32_t, std::int32_t>> closest_pairs(
-    const EpisodeStatistics& statistics, std::span<const std::int32_t> labels, std::int64_t k,
-    double ridge, std::size_t most);
-
-/// Joins the closest two clusters; labels stay consecutive.
-void merge_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t>& labels,
-                 std::int64_t k, double ridge);
+std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
+                                       std::span<const std::int32_t> labels, std::int64_t k,
+                                       double ridge, std::size_t most);
 
 }  // namespace kindred

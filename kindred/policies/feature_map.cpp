@@ -7,12 +7,40 @@
 #include <numbers>
 
 #include "kindred/core/random.h"
+#include "kindred/nn/vectorise.h"
 
 namespace kindred {
 namespace {
 
 constexpr std::int64_t kMostCosines = 4096;
 constexpr double kFarthest = 5.0;  // deviations from the mean
+
+/// √2 cos x of every x, to 1e-9 for |x| below 1e5. Unlike std::cos it takes several at a time.
+KINDRED_VECTORISE
+void cosines_of(std::int64_t n, double* __restrict x) {
+  constexpr double kPi = std::numbers::pi;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double turns = std::floor(x[i] / kPi + 0.5);
+    const double odd = turns - 2.0 * std::floor(0.5 * turns);
+    const double r = x[i] - turns * kPi, rr = r * r;  // r within ±π/2, where the series is short
+    const double cosine =
+        1.0 + rr * (-1.0 / 2 +
+                    rr * (1.0 / 24 +
+                          rr * (-1.0 / 720 +
+                                rr * (1.0 / 40320 +
+                                      rr * (-1.0 / 3628800 +
+                                            rr * (1.0 / 479001600 + rr * (-1.0 / 87178291200)))))));
+    x[i] = std::numbers::sqrt2 * (1.0 - 2.0 * odd) * cosine;
+  }
+}
+
+/// to[c] += numbers[i] × directions[i, c].
+KINDRED_VECTORISE
+void add_projections(std::int64_t numbers, std::int64_t cosines, const double* __restrict number,
+                     const double* __restrict directions, double* __restrict to) {
+  for (std::int64_t i = 0; i < numbers; ++i)
+    for (std::int64_t c = 0; c < cosines; ++c) to[c] += number[i] * directions[i * cosines + c];
+}
 
 /// A number varies when its deviation is more than rounding leaves of its size.
 bool varies(double mean, double deviation) { return deviation > 1e-6 * std::abs(mean); }
@@ -40,7 +68,6 @@ FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines)
 void FeatureMap::apply(std::span<const float> rows, std::span<double> out) const {
   const auto n = static_cast<std::int64_t>(rows.size()) / inputs_.obs_dim;
   const auto width = static_cast<std::size_t>(inputs_.count());
-  const auto cosines = static_cast<std::size_t>(cosines_);
   std::vector<float> scaled(static_cast<std::size_t>(n) * width);
   inputs_.apply(rows, scaled);
   for (std::size_t t = 0; t < static_cast<std::size_t>(n); ++t) {
@@ -50,9 +77,8 @@ void FeatureMap::apply(std::span<const float> rows, std::span<double> out) const
     for (std::size_t i = 0; i < width; ++i)
       *to++ = std::clamp(static_cast<double>(scaled[t * width + i]), -kFarthest, kFarthest);
     std::ranges::copy(phases_, to);
-    for (std::size_t i = 0; i < width; ++i)
-      for (std::size_t c = 0; c < cosines; ++c) to[c] += numbers[i] * directions_[i * cosines + c];
-    for (std::size_t c = 0; c < cosines; ++c) to[c] = std::numbers::sqrt2 * std::cos(to[c]);
+    add_projections(inputs_.count(), cosines_, numbers, directions_.data(), to);
+    cosines_of(cosines_, to);
   }
 }
 
@@ -89,6 +115,10 @@ ActionTargets::ActionTargets(const Actions& actions)
     mean_.push_back(origin + mean);
     scale_.push_back(1.0 / deviation);
   }
+  if (!columns_.empty()) return;
+  columns_ = {0};
+  mean_ = {actions.steps() > 0 ? value(actions, 0, 0) : 0.0};
+  scale_ = {0.0};
 }
 
 double ActionTargets::value(const Actions& actions, std::int64_t step, std::int64_t column) {

@@ -39,7 +39,7 @@ class FeatureMap {
 };
 
 /// Continuous actions standardised over the dataset; discrete ones as a standardised 0 or 1 for
-/// each action. What never varies is left out, so there may be none.
+/// each action. What never varies is left out; where nothing varies, one target is always 0.
 class ActionTargets {
  public:
   explicit ActionTargets(const Actions& actions);

@@ -2,41 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/core/random.h"
 
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kFew = 60;     // episodes
-constexpr int kRounds = 10;           // in which the usual error is found
-constexpr double kMostUnusual = 3.0;  // times the usual error is what a piece can count
+constexpr std::int64_t kFew = 60;  // episodes
+constexpr int kRounds = 10;        // in which the usual error is found
+
+/// Σ_d errors_d / noise_d, per step and target: 1 is usual.
+double unusual(std::span<const double> errors, std::span<const double> noise, double steps) {
+  double sum = 0.0;
+  for (std::size_t d = 0; d < noise.size(); ++d) sum += errors[d] / noise[d];
+  return sum / (steps * static_cast<double>(noise.size()));
+}
 
 }  // namespace
 
-HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids,
-                 double ridge)
-    : HeldOut(statistics, ids, ridge, std::ssize(ids) <= kFew ? std::ssize(ids) : 5,
-              std::ssize(ids) <= kFew ? 1 : 3) {}
+double piece_cost(std::span<const double> errors, std::span<const double> noise, double steps) {
+  return 0.5 * steps * static_cast<double>(noise.size()) *
+         std::min(kMostUnusual, unusual(errors, noise, steps));
+}
 
 HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids,
-                 double ridge, std::int64_t folds, std::int64_t draws)
-    : statistics_(statistics), ridge_(ridge), folds_(folds) {
-  for (std::int64_t draw = 0; draw < draws; ++draw) {
-    std::vector<std::uint64_t> place;
-    for (const auto& id : ids) place.push_back(Random(static_cast<std::uint64_t>(draw), id)());
-    std::vector<std::size_t> order(ids.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {},
-                      [&](std::size_t i) { return std::pair(place[i], std::string_view(ids[i])); });
-    auto& fold = fold_of_.emplace_back(ids.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      fold[order[i]] = static_cast<std::int32_t>(i % static_cast<std::size_t>(folds));
-  }
-}
+                 double ridge, const FoldPlan& plan)
+    : statistics_(statistics),
+      ridge_(ridge),
+      folds_(plan.folds),
+      fold_of_(draw_folds(ids, plan.folds, plan.draws)) {}
 
 /// Every piece of every episode, predicted without its episode's fold: [pieces, targets], means
 /// over the draws.
@@ -75,23 +69,6 @@ std::vector<double> HeldOut::predict(std::span<const std::int32_t> labels, std::
   }
   return result;
 }
-
-namespace {
-
-/// Σ_d errors_d / noise_d, per step and target: 1 is usual.
-double unusual(std::span<const double> errors, std::span<const double> noise, double steps) {
-  double sum = 0.0;
-  for (std::size_t d = 0; d < noise.size(); ++d) sum += errors[d] / noise[d];
-  return sum / (steps * static_cast<double>(noise.size()));
-}
-
-/// Nats.
-double cost(std::span<const double> errors, std::span<const double> noise, double steps) {
-  return 0.5 * steps * static_cast<double>(noise.size()) *
-         std::min(kMostUnusual, unusual(errors, noise, steps));
-}
-
-}  // namespace
 
 /// The noise for which pieces, none counting more than kMostUnusual, have the usual errors on
 /// average.
@@ -147,7 +124,7 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
         if (folds[static_cast<std::size_t>(i)] != fold) continue;
         for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
           squared_errors(layout, statistics_.piece(p), policy, errors);
-          result(p, j) = cost(errors, noise, statistics_.piece(p).back());
+          result(p, j) = piece_cost(errors, noise, statistics_.piece(p).back());
         }
       }
     }
@@ -162,27 +139,10 @@ std::vector<double> HeldOut::costs(const HeldOutScore& score, std::span<const do
       const double steps = statistics_.piece(p).back();
       const auto errors =
           std::span(score.errors).subspan(static_cast<std::size_t>(p) * noise.size(), noise.size());
-      nats += cost(errors, noise, steps);
+      nats += piece_cost(errors, noise, steps);
     }
     result.push_back(nats);
   }
-  return result;
-}
-
-PairedGain HeldOut::gain(const HeldOutScore& from, const HeldOutScore& to) const {
-  const auto before = costs(from, to.noise), after = costs(to, to.noise);
-  const auto n = static_cast<double>(before.size());
-  PairedGain result;
-  double sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const double gained = before[i] - after[i];
-    sum += gained;
-    squares += gained * gained;
-    result.episodes_better += (gained > 0.0 ? 1.0 : 0.0) / n;
-  }
-  const double variance = std::max(0.0, squares / n - sum / n * (sum / n));
-  result.mean = sum / statistics_.total_steps();
-  result.error = std::sqrt(n * variance) / statistics_.total_steps();
   return result;
 }
 

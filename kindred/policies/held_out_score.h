@@ -11,32 +11,24 @@
 #include <string>
 #include <vector>
 
-#include "kindred/clustering/clustering.h"
 #include "kindred/policies/exact_policies.h"
 
 namespace kindred {
 
-struct HeldOutScore {
-  double v = 0.0;              ///< -½ Σ_d log(noise of target d)
-  std::vector<double> noise;   ///< [targets]: the usual squared error of a step.
-  std::vector<double> errors;  ///< [pieces, targets]: squared, summed over steps.
-};
+/// What a piece can count, in usual errors.
+inline constexpr double kMostUnusual = 3.0;
 
-/// How much better one partition predicts than another, on the same folds, per step.
-struct PairedGain {
-  double mean = 0.0;
-  double error = 0.0;            ///< Standard error over episodes.
-  double episodes_better = 0.0;  ///< Share of the episodes.
-};
+/// How many nats a piece costs: its squared errors and the noise are [targets].
+double piece_cost(std::span<const double> errors, std::span<const double> noise, double steps);
 
-/// Folds belong to episodes: they follow from the ids, whatever the order or the clusters.
+/// V = -½ Σ_d log(noise of target d); errors are [pieces, targets], squared and summed over steps.
 class HeldOut {
  public:
-  /// Every episode is held out alone where there are few, so that a policy with two of them is
-  /// never without both; otherwise five folds, drawn three times. `statistics` must outlive this.
-  HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids, double ridge);
+  /// `statistics` must outlive this.
+  HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids, double ridge)
+      : HeldOut(statistics, ids, ridge, FoldPlan::for_episodes(std::ssize(ids))) {}
   HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids, double ridge,
-          std::int64_t folds, std::int64_t draws);
+          const FoldPlan& plan);
 
   /// The fold of each episode in one of the draws.
   std::span<const std::int32_t> folds(std::int64_t draw) const {
@@ -50,7 +42,6 @@ class HeldOut {
                           std::span<const double> noise) const;
   /// How many nats each episode costs: [episodes].
   std::vector<double> costs(const HeldOutScore& score, std::span<const double> noise) const;
-  PairedGain gain(const HeldOutScore& from, const HeldOutScore& to) const;
 
  private:
   std::vector<double> predict(std::span<const std::int32_t> labels, std::int64_t k) const;

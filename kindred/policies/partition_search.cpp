@@ -4,12 +4,15 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/core/shared_progress.h"
 #include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/feature_evidence.h"
+#include "kindred/policies/table_evidence.h"
 
 namespace kindred {
 namespace {
@@ -17,10 +20,16 @@ namespace {
 constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
 constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
 constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
+constexpr std::int64_t kMostForTables = 4000;                 // episodes are searched
+constexpr std::int64_t kMostForFeatures = 1000;               // a round costs more
+constexpr std::int64_t kFewestEpisodes = 100;                 // are worth searching
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: half a GiB
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+constexpr std::size_t kMostAlternatives = 6;
+constexpr double kAsGood = 0.03;  // of what k clusters gain over one
+constexpr double kAlike = 0.9;    // NMI from which two answers say the same
 constexpr std::int64_t kSplitStarts = 4;
 constexpr std::int64_t kVotes = 5;  // one piece in so many predicted better elsewhere
 constexpr double kSame = 0.9999;    // NMI from which two partitions are one
@@ -31,63 +40,49 @@ struct Descent {
   std::map<std::int64_t, double> v;
 };
 
-struct View {
-  std::int64_t cosines = 0;
-  std::shared_ptr<const FeatureMap> map;
-  std::shared_ptr<const EpisodeStatistics> statistics;
-  std::shared_ptr<const HeldOut> held_out;
-};
-
 class Search {
  public:
   Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
-      : data_(data),
-        options_(options),
-        run_(run),
-        targets_(std::make_shared<ActionTargets>(data.actions)) {
-    if (targets_->count() == 0)
-      throw InvalidArgument("every action is the same, so nothing tells policies apart");
+      : data_(data), options_(options), run_(run) {
+    if (!options.tables) targets_ = std::make_shared<ActionTargets>(data.actions);
   }
 
   SearchResult find() {
-    View view = look(0, "statistics");
-    const auto descents = descend(view);
-    auto answers = best_of(view, descents);
-    if (options_.cosines > 0 && fits(options_.cosines)) {
-      View richer = look(options_.cosines, "richer statistics");
-      auto refined = best_of(richer, descents);
+    run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
+    View view = plain();
+    const auto descents = descend(*view.evidence);
+    auto answers = best_of(*view.evidence, descents);
+    if (!options_.tables && options_.cosines > 0) {
+      run_.report({.stage = "richer statistics", .fraction = 0.0, .sizes = {}});
+      View richer = with_features(FeatureMap(data_.observations, options_.cosines));
+      auto refined = best_of(*richer.evidence, descents);
       if (best_v(refined) > best_v(answers)) {
         view = std::move(richer);
         answers = std::move(refined);
       }
     }
-    judge(view, descents, answers);
+    judge(*view.evidence, descents, answers);
     return conclude(view, descents, std::move(answers));
   }
 
  private:
-  bool fits(std::int64_t cosines) const {
-    const StatisticsLayout layout{1 + data_.observations.dim() + cosines, targets_->count()};
-    return data_.episodes() <= kMostNumbers / layout.size();
+  /// What is seen of the data.
+  struct View {
+    std::shared_ptr<const Evidence> evidence;
+    std::optional<FeatureMap> map;  // none where policies are tables
+  };
+
+  View plain() const {
+    if (options_.tables) return {std::make_shared<TableEvidence>(data_, run_), std::nullopt};
+    return with_features(FeatureMap(data_.observations, 0));
   }
 
-  View look(std::int64_t cosines, const char* stage) const {
-    if (!fits(cosines))
-      throw InvalidArgument(
-          "{} numbers per observation and {} episodes are too many for exact policies; give the "
-          "number of clusters with -k, and networks will be trained",
-          data_.observations.dim(), data_.episodes());
-    run_.report({.stage = stage, .fraction = 0.0, .sizes = {}});
-    View view;
-    view.cosines = cosines;
-    view.map = std::make_shared<FeatureMap>(data_.observations, cosines);
-    view.statistics = std::make_shared<EpisodeStatistics>(data_, *view.map, *targets_, run_);
-    view.held_out = std::make_shared<HeldOut>(*view.statistics, data_.ids, options_.ridge);
-    return view;
+  View with_features(const FeatureMap& map) const {
+    return {std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_), map};
   }
 
   /// A random partition into more clusters than wanted, and from there down to one.
-  Descent descend_from(std::int64_t start, const View& view) const {
+  Descent descend_from(std::int64_t start, const Evidence& evidence) const {
     const auto episodes = data_.episodes();
     const auto clusters = std::min(episodes, std::max(options_.k, options_.k_max) + kSpareClusters);
     std::vector<std::int32_t> labels(static_cast<std::size_t>(episodes));
@@ -98,17 +93,17 @@ class Search {
     random.shuffle(std::span(labels));
     Descent result;
     for (;;) {
-      auto fit = fit_exact(*view.statistics, std::move(labels), options_.ridge);
+      auto fit = evidence.fit(std::move(labels));
       const auto k = fit.k;
       labels = fit.labels;
-      result.v[k] = view.held_out->score(fit.labels, k).v;
+      result.v[k] = evidence.score(fit.labels, k).v;
       result.fits[k] = std::move(fit);
       if (k == 1) return result;
-      merge_exact(*view.statistics, labels, k, options_.ridge);
+      join_closest(evidence, labels, k);
     }
   }
 
-  std::vector<Descent> descend(const View& view) const {
+  std::vector<Descent> descend(const Evidence& evidence) const {
     std::vector<Descent> descents(static_cast<std::size_t>(options_.starts));
     SharedProgress done(options_.starts, [&](double fraction) {
       run_.report({.stage = "searching", .fraction = fraction, .sizes = {}});
@@ -117,7 +112,7 @@ class Search {
         options_.starts, 1,
         [&](std::int64_t begin, std::int64_t end) {
           for (auto r = begin; r < end; ++r) {
-            descents[static_cast<std::size_t>(r)] = descend_from(r, view);
+            descents[static_cast<std::size_t>(r)] = descend_from(r, evidence);
             done.add();
           }
         },
@@ -127,7 +122,7 @@ class Search {
 
   /// The starts with an answer for k, the best by V first, each partition once.
   static std::vector<std::int64_t> distinct_starts(const std::vector<Descent>& descents,
-                                                   std::int64_t k) {
+                                                   std::int64_t k, std::size_t most) {
     std::vector<std::int64_t> order;
     for (std::size_t r = 0; r < descents.size(); ++r)
       if (descents[r].v.contains(k)) order.push_back(static_cast<std::int64_t>(r));
@@ -143,20 +138,21 @@ class Search {
                kSame;
       });
       if (!known) distinct.push_back(r);
-      if (distinct.size() == kTried) break;
+      if (distinct.size() == most) break;
     }
     return distinct;
   }
 
   /// For each k the partition with the highest V in this view, after rounds in it.
-  std::vector<Answer> best_of(const View& view, const std::vector<Descent>& descents) const {
+  std::vector<Answer> best_of(const Evidence& evidence,
+                              const std::vector<Descent>& descents) const {
     struct Trial {
       std::int64_t k, start;
     };
     const auto most = options_.k > 0 ? options_.k : options_.k_max;
     std::vector<Trial> trials;
     for (std::int64_t k = 1; k <= most; ++k)
-      for (const auto start : distinct_starts(descents, k)) trials.push_back({k, start});
+      for (const auto start : distinct_starts(descents, k, kTried)) trials.push_back({k, start});
     std::vector<Answer> tried(trials.size());
     run_.chunks(
         static_cast<std::int64_t>(trials.size()), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -164,9 +160,8 @@ class Search {
             const auto& from = descents[static_cast<std::size_t>(trials[i].start)];
             auto& answer = tried[i];
             answer.start = trials[i].start;
-            answer.fit =
-                fit_exact(*view.statistics, from.fits.at(trials[i].k).labels, options_.ridge);
-            answer.held_out = view.held_out->score(answer.fit.labels, answer.fit.k);
+            answer.fit = evidence.fit(from.fits.at(trials[i].k).labels);
+            answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
           }
         });
     std::map<std::int64_t, Answer> best;
@@ -180,43 +175,42 @@ class Search {
     return answers;
   }
 
-  static double best_v(const std::vector<Answer>& answers) {
+  static double best_v(std::span<const Answer> answers) {
     double best = -std::numeric_limits<double>::infinity();
     for (const auto& answer : answers) best = std::max(best, answer.held_out.v);
     return best;
   }
 
   /// How much V falls, per step of the two clusters, when the two closest are taken for one.
-  double separation(const View& view, const Answer& answer) const {
+  double separation(const Evidence& evidence, const Answer& answer) const {
     const auto& labels = answer.fit.labels;
     std::vector<double> steps(static_cast<std::size_t>(answer.fit.k), 0.0);
     for (std::size_t i = 0; i < labels.size(); ++i)
       steps[static_cast<std::size_t>(labels[i])] +=
           static_cast<double>(data_.length(static_cast<std::int64_t>(i)));
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& [a, b] :
-         closest_pairs(*view.statistics, labels, answer.fit.k, options_.ridge, kClosestPairs)) {
+    for (const auto& [a, b] : evidence.closest_pairs(labels, answer.fit.k, kClosestPairs)) {
       auto joined = labels;
       for (auto& label : joined)
         if (label == b) label = a;
-      const auto as_one = view.held_out->score(consecutive_labels(joined), answer.fit.k - 1);
+      const auto as_one = evidence.score(consecutive_labels(joined), answer.fit.k - 1);
       const double share =
           (steps[static_cast<std::size_t>(a)] + steps[static_cast<std::size_t>(b)]) /
-          view.statistics->total_steps();
+          evidence.steps();
       least = std::min(least, (answer.held_out.v - as_one.v) / share);
     }
     return least;
   }
 
-  void judge(const View& view, const std::vector<Descent>& descents,
+  void judge(const Evidence& evidence, const std::vector<Descent>& descents,
              std::vector<Answer>& answers) const {
     run_.chunks(
         static_cast<std::int64_t>(answers.size()), 1, [&](std::int64_t begin, std::int64_t end) {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
             auto& answer = answers[i];
-            if (answer.fit.k > 1) answer.separation = separation(view, answer);
+            if (answer.fit.k > 1) answer.separation = separation(evidence, answer);
             answer.needed = options_.separation;
-            if (i > 0) answer.gain = view.held_out->gain(answers[i - 1].held_out, answer.held_out);
+            if (i > 0) answer.gain = evidence.gain(answers[i - 1].held_out, answer.held_out);
             answer.agreement = agreement(descents, answer);
           }
         });
@@ -233,13 +227,15 @@ class Search {
     return count > 0.0 ? sum / count : 1.0;
   }
 
-  /// The most clusters of which every two are told apart; the asked number where it was asked for.
+  /// The most clusters that predict better than fewer, and of which every two are told apart; the
+  /// asked number where it was asked for.
   std::size_t choose(const View& view, std::vector<Answer>& answers) const {
     if (options_.k > 0) return answers.size() - 1;
     for (auto i = answers.size() - 1; i > 0; --i) {
       auto& answer = answers[i];
       if (answer.separation < answer.needed) continue;
-      if (view.cosines > 0) {
+      if (answer.held_out.v <= best_v(std::span(answers).first(i))) continue;
+      if (view.map && options_.cosines > 0) {
         answer.separation = checked_separation(view, answer);
         answer.needed = kCheckedShare * options_.separation;
       }
@@ -252,8 +248,7 @@ class Search {
   /// episodes that went where others of their policy never did are then no longer a policy of their
   /// own.
   double checked_separation(const View& view, const Answer& answer) const {
-    const auto [a, b] =
-        closest_pairs(*view.statistics, answer.fit.labels, answer.fit.k, options_.ridge, 1).front();
+    const auto [a, b] = view.evidence->closest_pairs(answer.fit.labels, answer.fit.k, 1).front();
     std::vector<std::int64_t> episodes;
     std::vector<std::int32_t> apart;
     std::int64_t steps[2] = {0, 0};
@@ -270,27 +265,27 @@ class Search {
     // need many steps, of which one policy has more.
     double two = std::numeric_limits<double>::infinity(), one = two;
     for (const auto cosines : {options_.cosines, kCheckingCosines}) {
-      const EpisodeStatistics statistics(part, view.map->with_cosines(cosines), *targets_, run_);
-      const HeldOut held_out(statistics, part.ids, options_.ridge);
+      const FeatureEvidence evidence(part, view.map->with_cosines(cosines), targets_,
+                                     options_.ridge, run_);
       const auto cost = [&](const HeldOutScore& score) {  // nats per step
-        const auto costs = held_out.costs(score, answer.held_out.noise);
+        const auto costs = evidence.costs(score, answer.held_out);
         return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(part.steps());
       };
-      two = std::min(two, cost(held_out.score(apart, 2)));
-      one = std::min(one, cost(held_out.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
+      two = std::min(two, cost(evidence.score(apart, 2)));
+      one = std::min(one, cost(evidence.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
     }
     return one - two;
   }
 
   /// One of the clusters in two, as the best of a few random starts would have it.
-  std::vector<std::int32_t> split(const View& view, const Answer& answer,
+  std::vector<std::int32_t> split(const Evidence& evidence, const Answer& answer,
                                   std::int32_t cluster) const {
     std::vector<std::int64_t> members;
     for (std::int64_t i = 0; i < data_.episodes(); ++i)
       if (answer.fit.labels[static_cast<std::size_t>(i)] == cluster) members.push_back(i);
     auto result = answer.fit.labels;
     if (members.size() < 2) return result;
-    const auto own = view.statistics->subset(members);
+    const auto own = evidence.subset(members);
     ExactFit best;
     for (std::int64_t start = 0; start < kSplitStarts; ++start) {
       Random random(static_cast<std::uint64_t>(options_.seed), "split",
@@ -298,7 +293,7 @@ class Search {
       std::vector<std::int32_t> halves(members.size());
       for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::int32_t>(i % 2);
       random.shuffle(std::span(halves));
-      auto fit = fit_exact(own, std::move(halves), options_.ridge);
+      auto fit = own->fit(std::move(halves));
       if (best.rounds.empty() || fit.objective() > best.objective()) best = std::move(fit);
     }
     for (std::size_t i = 0; i < members.size(); ++i)
@@ -309,7 +304,7 @@ class Search {
 
   /// Whether one of the clusters hides two policies: the best answer with one more cluster that
   /// splitting gives, in place of the one found so far if it is better.
-  void split_best(const View& view, const std::vector<Descent>& descents,
+  void split_best(const Evidence& evidence, const std::vector<Descent>& descents,
                   std::vector<Answer>& answers, std::size_t chosen) const {
     const auto& from = answers[chosen];
     std::vector<Answer> tried(static_cast<std::size_t>(from.fit.k));
@@ -317,9 +312,8 @@ class Search {
       for (auto j = begin; j < end; ++j) {
         auto& answer = tried[static_cast<std::size_t>(j)];
         answer.start = from.start;
-        answer.fit = fit_exact(*view.statistics, split(view, from, static_cast<std::int32_t>(j)),
-                               options_.ridge);
-        answer.held_out = view.held_out->score(answer.fit.labels, answer.fit.k);
+        answer.fit = evidence.fit(split(evidence, from, static_cast<std::int32_t>(j)));
+        answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
       }
     });
     std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
@@ -332,32 +326,32 @@ class Search {
     } else {
       answers.insert(next, std::move(*best));
     }
-    judge(view, descents, answers);
+    judge(evidence, descents, answers);
   }
 
   /// Moves that may raise V, by policies that have not seen the episode: every episode to the
   /// cluster that predicts it best; and from one cluster to another those episodes together of
   /// which some pieces are predicted better there. Episodes that went astray support each other
   /// wherever they are, so only together do they find back.
-  static std::vector<std::vector<std::int32_t>> moves(const View& view, const Answer& answer) {
+  static std::vector<std::vector<std::int32_t>> moves(const Evidence& evidence,
+                                                      const Answer& answer) {
     const auto& labels = answer.fit.labels;
-    const auto& statistics = *view.statistics;
     const auto k = answer.fit.k;
-    const auto costs = view.held_out->costs_everywhere(labels, k, answer.held_out.noise);
+    const auto costs = evidence.costs_everywhere(labels, k, answer.held_out);
     auto all = labels;
     std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> groups;
-    for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
+    for (std::int64_t i = 0; i < evidence.episodes(); ++i) {
       const auto own = labels[static_cast<std::size_t>(i)];
       std::vector<double> sums(static_cast<std::size_t>(k), 0.0);
       std::vector<std::int64_t> votes(static_cast<std::size_t>(k), 0);
-      for (auto p = statistics.first_piece(i); p < statistics.last_piece(i); ++p) {
+      for (auto p = evidence.first_piece(i); p < evidence.first_piece(i + 1); ++p) {
         for (std::int64_t j = 0; j < k; ++j) sums[static_cast<std::size_t>(j)] += costs(p, j);
         const auto row = costs.row(p);
         ++votes[static_cast<std::size_t>(std::ranges::min_element(row) - row.begin())];
       }
       all[static_cast<std::size_t>(i)] =
           static_cast<std::int32_t>(std::ranges::min_element(sums) - sums.begin());
-      const auto pieces = statistics.last_piece(i) - statistics.first_piece(i);
+      const auto pieces = evidence.first_piece(i + 1) - evidence.first_piece(i);
       for (std::int32_t j = 0; j < k; ++j)
         if (j != own && kVotes * votes[static_cast<std::size_t>(j)] >= pieces)
           groups.try_emplace({own, j}, labels).first->second[static_cast<std::size_t>(i)] = j;
@@ -371,14 +365,14 @@ class Search {
     return result;
   }
 
-  void improve(const View& view, Answer& answer) const {
+  void improve(const Evidence& evidence, Answer& answer) const {
     for (bool rose = true; rose;) {
       rose = false;
-      auto tried = moves(view, answer);
+      auto tried = moves(evidence, answer);
       std::vector<HeldOutScore> scores(tried.size());
       run_.chunks(std::ssize(tried), 1, [&](std::int64_t begin, std::int64_t end) {
         for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-          scores[i] = view.held_out->score(tried[i], answer.fit.k);
+          scores[i] = evidence.score(tried[i], answer.fit.k);
       });
       for (std::size_t i = 0; i < tried.size(); ++i) {
         if (scores[i].v <= answer.held_out.v) continue;
@@ -390,7 +384,7 @@ class Search {
   }
 
   /// Each start at the k of the answer, in its view, so that objectives can be compared.
-  std::vector<ExactFit> at_k(const View& view, const std::vector<Descent>& descents,
+  std::vector<ExactFit> at_k(const Evidence& evidence, const std::vector<Descent>& descents,
                              const Answer& answer) const {
     std::vector<ExactFit> fits(descents.size());
     run_.chunks(std::ssize(descents), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -399,29 +393,63 @@ class Search {
         if (static_cast<std::int64_t>(r) == answer.start)
           fits[r] = answer.fit;
         else if (found != descents[r].fits.end())
-          fits[r] = fit_exact(*view.statistics, found->second.labels, options_.ridge);
+          fits[r] = evidence.fit(found->second.labels);
       }
     });
     return fits;
   }
 
+  /// Partitions unlike the answer that predict as well, as far as the folds can tell.
+  std::vector<Answer> alternatives(const Evidence& evidence, const std::vector<Descent>& descents,
+                                   const Answer& answer, double v_of_one) const {
+    const auto k = answer.fit.k;
+    std::vector<Answer> tried;
+    for (const auto start : distinct_starts(descents, k, kMostAlternatives)) {
+      auto& other = tried.emplace_back();
+      other.start = start;
+      other.fit.labels = descents[static_cast<std::size_t>(start)].fits.at(k).labels;
+    }
+    run_.chunks(std::ssize(tried), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        tried[i].fit = evidence.fit(std::move(tried[i].fit.labels));
+        tried[i].held_out = evidence.score(tried[i].fit.labels, tried[i].fit.k);
+      }
+    });
+    std::ranges::stable_sort(tried, std::greater<>(), [](const Answer& a) { return a.held_out.v; });
+    std::vector<Answer> result;
+    const auto like = [](const Answer& a, const Answer& b) {
+      return normalized_mutual_information(a.fit.labels, b.fit.labels) > kAlike;
+    };
+    for (auto& other : tried) {
+      const auto lost = evidence.gain(other.held_out, answer.held_out);
+      const bool as_good = answer.held_out.v - other.held_out.v <
+                           std::max(kAsGood * (answer.held_out.v - v_of_one), 2.0 * lost.error);
+      if (other.fit.k == k && as_good && !like(other, answer) &&
+          std::ranges::none_of(result, [&](const Answer& kept) { return like(other, kept); }))
+        result.push_back(std::move(other));
+    }
+    return result;
+  }
+
   SearchResult conclude(const View& view, const std::vector<Descent>& descents,
                         std::vector<Answer> answers) const {
     SearchResult result;
-    result.map = view.map;
-    result.targets = targets_;
-    result.statistics = view.statistics;
+    const auto& evidence = *view.evidence;
+    result.evidence = view.evidence;
     result.chosen = choose(view, answers);
     while (options_.k == 0 && answers[result.chosen].fit.k < options_.k_max) {
-      split_best(view, descents, answers, result.chosen);
+      split_best(evidence, descents, answers, result.chosen);
       const auto chosen = choose(view, answers);
       if (chosen <= result.chosen) break;
       result.chosen = chosen;
     }
-    improve(view, answers[result.chosen]);
+    improve(evidence, answers[result.chosen]);
     result.answers = std::move(answers);
     const auto& answer = result.answers[result.chosen];
-    const auto fits = at_k(view, descents, answer);
+    if (answer.fit.k > 1)
+      result.alternatives =
+          alternatives(evidence, descents, answer, result.answers.front().held_out.v);
+    const auto fits = at_k(evidence, descents, answer);
     for (std::size_t r = 0; r < fits.size(); ++r) {
       const auto& fit = fits[r];
       if (fit.rounds.empty()) continue;  // it had no answer for this k
@@ -447,10 +475,41 @@ class Search {
   const Trajectories& data_;
   SearchOptions options_;
   const RunContext& run_;
-  std::shared_ptr<const ActionTargets> targets_;
+  std::shared_ptr<const ActionTargets> targets_;  // none where policies are tables
 };
 
 }  // namespace
+
+std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
+                                             const SearchOptions& options) {
+  std::int64_t most = options.tables ? kMostForTables : kMostForFeatures;
+  if (!options.tables) {
+    const auto numbers = [&](std::int64_t cosines) {
+      const StatisticsLayout layout{
+          1 + data.observations.dim() + cosines,
+          data.actions.is_discrete() ? data.actions.count() : data.actions.dim()};
+      const auto pieces = std::ssize(pieces_of(0, data.steps() / data.episodes()));
+      return layout.size() * (pieces > 1 ? 1 + pieces : 1);
+    };
+    most = std::min(most, kMostNumbers / numbers(options.cosines));
+    if (most < std::min(data.episodes(), kFewestEpisodes))
+      throw InvalidArgument(
+          "{} numbers per observation are too many for policies in closed form; give the number of "
+          "clusters with -k, and policy 'mlp'",
+          data.observations.dim());
+  }
+  std::vector<std::int64_t> episodes(static_cast<std::size_t>(data.episodes()));
+  std::iota(episodes.begin(), episodes.end(), 0);
+  if (std::ssize(episodes) <= most) return episodes;
+  std::vector<std::uint64_t> place;
+  for (const auto& id : data.ids) place.push_back(Random(0, "sample/" + id)());
+  std::ranges::nth_element(episodes, episodes.begin() + most, {}, [&](std::int64_t i) {
+    return std::pair(place[static_cast<std::size_t>(i)], i);
+  });
+  episodes.resize(static_cast<std::size_t>(most));
+  std::ranges::sort(episodes);
+  return episodes;
+}
 
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,
                                const RunContext& run) {

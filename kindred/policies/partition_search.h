@@ -13,11 +13,12 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/progress.h"
-#include "kindred/policies/held_out_score.h"
+#include "kindred/policies/evidence.h"
 
 namespace kindred {
 
 struct SearchOptions {
+  bool tables = false;      ///< Policies are tables; the data must be interned, actions discrete.
   std::int64_t k = 0;       ///< 0: to be found.
   std::int64_t k_max = 12;  ///< The most to look for.
   std::int64_t starts = 16;
@@ -41,11 +42,10 @@ struct Answer {
 };
 
 struct SearchResult {
-  std::shared_ptr<const FeatureMap> map;  ///< The features that predict best.
-  std::shared_ptr<const ActionTargets> targets;
-  std::shared_ptr<const EpisodeStatistics> statistics;
-  std::vector<Answer> answers;           ///< By k, from 1; some k may be missing.
-  std::size_t chosen = 0;                ///< Among the answers.
+  std::shared_ptr<const Evidence> evidence;  ///< By the features that predict best.
+  std::vector<Answer> answers;               ///< By k, from 1; some k may be missing.
+  std::size_t chosen = 0;                    ///< Among the answers.
+  std::vector<Answer> alternatives;          ///< Unlike the answer, as good, with as many clusters.
   std::vector<RestartSummary> restarts;  ///< Each start at the chosen k, if it had an answer there.
   std::int64_t best_restart = 0;         ///< The one whose answer was chosen.
   std::vector<TraceEntry> trace;
@@ -53,8 +53,12 @@ struct SearchResult {
   const Answer& answer() const { return answers[chosen]; }
 };
 
-/// Throws InvalidArgument when the data has too many numbers for statistics, Interrupted when asked
-/// to stop.
+/// The episodes worth searching, in order: all, or where there are too many a sample that follows
+/// from their ids. Throws InvalidArgument when observations have too many numbers for statistics.
+std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
+                                             const SearchOptions& options);
+
+/// Throws Interrupted when asked to stop.
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,
                                const RunContext& run);
 

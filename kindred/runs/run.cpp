@@ -43,6 +43,11 @@ std::string trace_csv(const Clustering& clustering) {
   return text;
 }
 
+/// The answer itself is the first.
+std::string alternative_name(std::int64_t number) {
+  return fmt::format("alternative_labels/{}", number);
+}
+
 void save_scores(const fs::path& path, const Clustering& clustering) {
   ArrayFileWriter file(path);
   file.write<double>("scores", clustering.scores.values,
@@ -54,6 +59,9 @@ void save_scores(const fs::path& path, const Clustering& clustering) {
   file.write<std::int32_t>("labels", clustering.labels);
   for (const auto& restart : clustering.restarts)
     file.write<std::int32_t>(fmt::format("restart_labels/{}", restart.restart), restart.labels);
+  for (std::size_t i = 0; i < clustering.alternatives.size(); ++i)
+    file.write<std::int32_t>(alternative_name(static_cast<std::int64_t>(i) + 2),
+                             clustering.alternatives[i].labels);
   file.close();
 }
 
@@ -115,6 +123,22 @@ LoadedRun load_run(const RunFolder& folder) {
   const ArrayFileReader centres(folder.centres());
   run.centres = find_method(run.record.method).load_centres(centres);
   run.misfit_below = centres.read<double>("misfit_below").values;
+  require_consistent(run, folder);
+  return run;
+}
+
+LoadedRun with_alternative(LoadedRun run, const RunFolder& folder, std::int64_t number) {
+  if (number == 1) return run;
+  const auto others = run.record.result.contains("alternatives")
+                          ? std::ssize(run.record.result["alternatives"])
+                          : 0;
+  if (number < 1 || number > 1 + others)
+    throw InvalidArgument("there is no alternative {}; the run in '{}' has {}", number,
+                          folder.path().string(),
+                          others == 0 ? "one answer" : fmt::format("{} answers", 1 + others));
+  const ArrayFileReader scores(folder.scores());
+  run.labels = scores.read<std::int32_t>(alternative_name(number), {std::ssize(run.labels)}).values;
+  run.margins.clear();
   require_consistent(run, folder);
   return run;
 }

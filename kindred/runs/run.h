@@ -29,6 +29,10 @@ struct LoadedRun {
 /// DataFormatError when it is damaged.
 LoadedRun load_run(const RunFolder& folder);
 
+/// The run with the labels of another of its answers, of which the first is its own; how sure they
+/// are is not known. Throws InvalidArgument when it has no such answer.
+LoadedRun with_alternative(LoadedRun run, const RunFolder& folder, std::int64_t number);
+
 /// Writes a finished run into `folder`, whole or not at all. `config` becomes config.toml.
 void save_run(const RunFolder& folder, const Trajectories& data, const Clustering& clustering,
               const RunRecord& record, const std::string& config);

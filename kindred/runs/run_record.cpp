@@ -190,6 +190,13 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                      {"least_nmi", agreement.least_nmi}}}};
   record.result["k_found"] = clustering.k_found;
   if (!clustering.considered.empty()) describe_considered(clustering, record.result);
+  if (clustering.searched > 0) record.result["searched"] = clustering.searched;
+  if (!clustering.considered.empty()) {
+    Json alternatives = Json::array();
+    for (const auto& other : clustering.alternatives)
+      alternatives.push_back({{"v", other.v}, {"nmi", other.nmi}});
+    record.result["alternatives"] = alternatives;
+  }
   record.restarts = Json::array();
   for (const auto& restart : clustering.restarts)
     record.restarts.push_back(describe_restart(restart));

@@ -59,6 +59,10 @@ export interface RunRecord {
     /// say.
     v?: number;
     considered?: Considered[];
+    /// Divisions unlike this one that predict as well; only where the method looks for them.
+    alternatives?: {v: number; nmi: number}[];
+    /// How many trajectories the answer was found on, where not on all.
+    searched?: number;
     /// Only where the true policies are known. The ceiling, only where their probabilities are, is
     /// the oracle's NMI: not a bound.
     nmi?: number;

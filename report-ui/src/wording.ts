@@ -48,7 +48,9 @@ export function agreement(run: RunRecord): string {
     case 'unique': return `${same === run.restarts.length ? 'All restarts'
       : good > 1 ? 'All good restarts' : 'Most restarts'} give ${
       least_nmi > 0.995 ? 'the same labels' : 'nearly the same labels'}.`;
-    case 'several': return 'Good restarts give different labels.';
+    case 'several': return run.result.alternatives
+      ? `${good} divisions predict held-out trajectories equally well.`
+      : 'Good restarts give different labels.';
     case 'unstable': return (same ?? 1) > 1 ? 'Few restarts give the labels of the best one.'
       : 'No other restart gives the labels of the best one.';
     case 'single': return hasRestarts(run) ? 'One restart only: nothing to compare with.'
@@ -62,6 +64,10 @@ export function agreementDetail(run: RunRecord): string {
   if (verdict === 'single') {
     return hasRestarts(run) ? 'More restarts would show whether they give the same labels.'
       : 'It finds the best clusters exactly.';
+  }
+  if (run.result.alternatives?.length) {
+    return `NMI between them is ${measure(least_nmi)} at least. ` +
+        '“kindred label RUN --alternative 2” writes the labels of the second.';
   }
   const of = `${good} of ${counted(run.restarts.length, 'restart')} come close to the best objective`;
   if (good < 2 && verdict === 'unique') {

@@ -17,8 +17,8 @@ class Evaluated : public Program {
   }
 
   void cluster(const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments = {"cluster",    "d.h5", "-k", "5",
-                                          "--restarts", "1",    "-o", "run"};
+    std::vector<std::string> arguments = {"cluster", "d.h5", "-k",  "5",        "--restarts",
+                                          "1",       "-o",   "run", "--choose", "objective"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto outcome = run(arguments);
     ASSERT_EQ(outcome.code, 0) << outcome.err;

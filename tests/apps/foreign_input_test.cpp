@@ -107,8 +107,9 @@ TEST_F(ForeignInput, ControlCharactersDoNotReachTheTerminal) {
 TEST_F(ForeignInput, AMappedFileThatShrinksIsASentence) {
   make(
       "m.h5", [](Trajectories&) {}, 20000);
-  const pid_t child = start({"cluster", "m.h5", "-k", "2", "--max-rounds", "100000",
-                             "--change-tolerance", "0", "--max-steps", "2000", "-o", "run"});
+  const pid_t child =
+      start({"cluster", "m.h5", "-k", "2", "--policy", "mlp", "--max-rounds", "100000",
+             "--change-tolerance", "0", "--max-steps", "2000", "-o", "run"});
   wait_for("run/state.h5");
   fs::resize_file(folder_ / "m.h5", 100);
   const auto outcome = finish(child);
@@ -131,7 +132,8 @@ TEST_F(ForeignInput, PathsThatAreNotPathsAreSentences) {
   fs::create_symlink("a", folder_ / "b");
   expect_bad_input({"info", "a"}, "Too many levels of symbolic links");
   expect_bad_input({"cluster", "d.h5", "-k", "2", "-o", "a"}, "Too many levels of symbolic links");
-  expect_bad_input({"cluster", "d.h5", "-k", "2", "--batch-steps", "99999999999", "-o", "run"},
+  expect_bad_input({"cluster", "d.h5", "-k", "2", "--policy", "mlp", "--batch-steps", "99999999999",
+                    "-o", "run"},
                    "batch-steps is 99999999999, but the data hold only 12; choose at most 65536");
 }
 

@@ -9,9 +9,9 @@ namespace {
 
 class Interrupted : public Program {
  protected:
-  const std::vector<std::string> command_ = {"cluster",    "d.h5", "-k",         "6",
-                                             "--merge-to", "5",    "--restarts", "3",
-                                             "--seed",     "3",    "--json",     "-o"};
+  const std::vector<std::string> command_ = {
+      "cluster", "d.h5",   "-k", "6",        "--merge-to", "5",      "--restarts",
+      "3",       "--seed", "3",  "--policy", "mlp",        "--json", "-o"};
   std::vector<std::string> into(const std::string& folder, bool resume = false) const {
     auto arguments = command_;
     arguments.push_back(folder);

@@ -102,7 +102,7 @@ TEST_F(Program, FindsHowManyPoliciesThereAre) {
   EXPECT_EQ(given.last()["k"], 3);
   EXPECT_EQ(given.last()["k_found"], false);
   expect_bad_input({"cluster", "four.h5", "--policy", "mlp", "-o", "none"},
-                   "only policy 'features' finds out how many there are; give k");
+                   "k must be given, unless the held-out score chooses");
   expect_bad_input({"cluster", "four.h5", "--merge-to", "2", "-o", "none"},
                    "merge-to is 2, but k is to be found");
 }

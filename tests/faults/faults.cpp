@@ -320,6 +320,7 @@ void Suite::two_clusters(Tally& tally, Disk& disk) {
   const auto words = [&](int seed, const std::string& folder) {
     return Words{"cluster",   (base_ / "scene" / "kindred.h5").string(),
                  "-k",        "3",
+                 "--policy",  "mlp",
                  "--seed",    std::to_string(seed),
                  "--threads", "1",
                  "-o",        folder};
@@ -395,8 +396,8 @@ void Suite::lose(Tally& tally, Disk& disk, const std::string& format, bool short
   const auto data = disk.path() / "data";
   run(disk.path(),
       {"generate", "diagonal", "--per-expert", "1000", "--format", format, "-o", "data"});
-  Process process(disk.path(),
-                  {"cluster", "data", "-k", "6", "--restarts", "5", "--threads", "1", "-o", "run"});
+  Process process(disk.path(), {"cluster", "data", "-k", "6", "--policy", "mlp", "--restarts", "5",
+                                "--threads", "1", "-o", "run"});
   while (process.running() && !fs::exists(disk.path() / "run" / "state.h5"))
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   const bool in_time = process.running();

@@ -91,6 +91,7 @@ class Evaluate : public ::testing::Test {
     data_ = testing::mirror_data(40);
     pg_kmeans::Options options;
     options.k = 2;
+    options.policy = pg_kmeans::PolicyKind::kMlp;
     options.restarts = 3;
     options.hidden = 16;
     run_ = as_loaded(pg_kmeans::fit(data_, options), data_);

@@ -86,6 +86,7 @@ class Findings : public ::testing::Test {
     options.k = k;
     options.restarts = 3;
     options.policy = pg_kmeans::PolicyKind::kTabular;
+    options.choose = pg_kmeans::Choose::kObjective;
     return pg_kmeans::fit(data, options);
   }
 

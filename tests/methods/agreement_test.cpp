@@ -112,6 +112,7 @@ TEST(Agreement, TheBanditHasSeveralAnswers) {
   options.k = 2;
   options.restarts = 20;
   options.policy = pg_kmeans::PolicyKind::kTabular;
+  options.choose = pg_kmeans::Choose::kObjective;
   const auto agreement = restart_agreement(pg_kmeans::fit(data, options));
   EXPECT_EQ(agreement.verdict, "several");
   EXPECT_LT(agreement.least_nmi, 0.1);

@@ -23,6 +23,13 @@ double nmi(const Clustering& clustering, const Trajectories& data) {
   return normalized_mutual_information(clustering.labels, data.labels.span());
 }
 
+/// The paper's: rounds of policies, of which the best by J is taken.
+Options by_objective() {
+  Options options;
+  options.choose = Choose::kObjective;
+  return options;
+}
+
 double ceiling(const Trajectories& data) {
   return normalized_mutual_information(data.oracle.span(), data.labels.span());
 }
@@ -31,7 +38,7 @@ double ceiling(const Trajectories& data) {
 TEST(PgKmeans, ObjectiveRisesStrictlyWithExactPolicies) {
   const auto data = gridworld("diagonal", 300);
   for (std::int64_t seed = 0; seed < 5; ++seed) {
-    Options options;
+    Options options = by_objective();
     options.k = 5;
     options.restarts = 4;
     options.seed = seed;
@@ -60,7 +67,7 @@ TEST(PgKmeans, ObjectiveRisesStrictlyWithExactPolicies) {
 TEST(PgKmeans, RecoversTheDiagonalExperts) {
   const auto data = gridworld("diagonal", 1000);
   for (const auto policy : {PolicyKind::kTabular, PolicyKind::kMlp}) {
-    Options options;
+    Options options = by_objective();
     options.k = 7;
     options.merge_to = 5;
     options.seed = 1;
@@ -74,7 +81,7 @@ TEST(PgKmeans, RecoversTheDiagonalExperts) {
 TEST(PgKmeans, RecoversContinuousControllers) {
   const auto data = linear_control({.episodes = 90, .policies = 3});
   for (const auto init : {Initialisation::kRandom, Initialisation::kEpisodeRegression}) {
-    Options options;
+    Options options = by_objective();
     options.k = 4;
     options.merge_to = 3;
     options.seed = 2;
@@ -89,7 +96,7 @@ TEST(PgKmeans, RecoversContinuousControllers) {
 
 TEST(PgKmeans, WholeTrajectoriesAsBatches) {
   const auto data = linear_control({.episodes = 40, .policies = 2});
-  Options options;
+  Options options = by_objective();
   options.k = 2;
   options.hidden = 32;
   options.batch_trajectories = 8;
@@ -99,7 +106,7 @@ TEST(PgKmeans, WholeTrajectoriesAsBatches) {
 TEST(PgKmeans, DiscreteActionsWithObservationsThatDoNotRepeat) {
   const auto grid = gridworld("takeball", 60);
   const auto data = without_interning(grid);
-  Options options;
+  Options options = by_objective();
   options.k = 4;
   options.restarts = 2;
   options.max_rounds = 4;
@@ -118,7 +125,7 @@ TEST(PgKmeans, FusedAndStackedLearnersAgree) {
   const auto grid = gridworld("diagonal", 60);
   const auto control = linear_control({.episodes = 12, .length = 20});
   for (const auto* data : {&grid, &control}) {
-    Options options;
+    Options options = by_objective();
     options.k = 2;
     options.restarts = 1;
     options.hidden = 24;
@@ -146,7 +153,7 @@ TEST(PgKmeans, FusedAndStackedLearnersAgree) {
 
 TEST(PgKmeans, NumberOfThreadsDoesNotChangeTheResult) {
   const auto data = linear_control({.episodes = 20});
-  Options options;
+  Options options = by_objective();
   options.k = 3;
   options.hidden = 16;
   options.max_steps = 30;
@@ -160,7 +167,7 @@ TEST(PgKmeans, NumberOfThreadsDoesNotChangeTheResult) {
 
 TEST(PgKmeans, MergingReportsTheObjectiveBeforeAndAfter) {
   const auto data = gridworld("takeball", 100);
-  Options options;
+  Options options = by_objective();
   options.k = 6;
   options.merge_to = 4;
   options.policy = PolicyKind::kTabular;
@@ -175,7 +182,7 @@ TEST(PgKmeans, MergingReportsTheObjectiveBeforeAndAfter) {
 /// Where nothing was merged there is nothing to refine, and no objective before merging.
 TEST(PgKmeans, RefinesOnlyWhatWasMerged) {
   const auto data = linear_control({.episodes = 40, .policies = 2});
-  Options options;
+  Options options = by_objective();
   options.k = 2;
   options.restarts = 2;
   options.hidden = 16;
@@ -193,7 +200,7 @@ TEST(PgKmeans, RefinesOnlyWhatWasMerged) {
 TEST(PgKmeans, SaysHowManyRoundsThereCanBe) {
   const auto data = gridworld("takeball", 20);
   const auto most_rounds = [&](std::int64_t merge_to, bool refine) {
-    Options options;
+    Options options = by_objective();
     options.k = 4;
     options.merge_to = merge_to;
     options.refine = refine;
@@ -212,7 +219,7 @@ TEST(PgKmeans, SaysHowManyRoundsThereCanBe) {
 
 TEST(PgKmeans, FinalLabelsAreTheLikeliestPolicies) {
   const auto data = gridworld("diagonal", 200);
-  Options options;
+  Options options = by_objective();
   options.k = 6;
   options.merge_to = 5;
   options.policy = PolicyKind::kTabular;
@@ -229,7 +236,7 @@ TEST(PgKmeans, FinalLabelsAreTheLikeliestPolicies) {
 
 TEST(PgKmeans, FloorBoundsEveryStep) {
   const auto data = gridworld("diagonal", 50);
-  Options options;
+  Options options = by_objective();
   options.k = 3;
   options.restarts = 1;
   options.policy = PolicyKind::kTabular;
@@ -259,7 +266,7 @@ struct Emptied {
 TEST(PgKmeans, EmptyClustersAreGivenUpOrReseeded) {
   // Two policies cannot fill eight clusters for long once labels settle.
   const auto data = linear_control({.episodes = 24, .length = 30, .policies = 2, .noise = 0.01});
-  Options options;
+  Options options = by_objective();
   options.k = 8;
   options.restarts = 2;
   options.hidden = 16;
@@ -282,7 +289,7 @@ TEST(PgKmeans, EpisodeRegressionsSeparateLinearPolicies) {
 }
 
 TEST(PgKmeans, TablesRefuseAGpu) {
-  Options options;
+  Options options = by_objective();
   options.k = 2;
   options.policy = PolicyKind::kTabular;
   RunContext run;
@@ -298,7 +305,7 @@ TEST(PgKmeans, TablesRefuseAGpu) {
 TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {
   const auto data = linear_control({.episodes = 5});
   const auto message = [&](auto change) -> std::string {
-    Options options;
+    Options options = by_objective();
     options.k = 2;
     change(options);
     try {

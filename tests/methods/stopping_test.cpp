@@ -24,6 +24,7 @@ using testing::quick_method;
 std::vector<std::string> methods_with_rounds() {
   auto names = testing::method_names();
   std::erase(names, "return-kmeans");
+  std::erase(names, testing::kSearched);
   return names;
 }
 

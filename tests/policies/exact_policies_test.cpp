@@ -174,7 +174,7 @@ TEST(ExactPolicies, TheClosestPairIsTheCheapestToJoin) {
 TEST(HeldOut, LeavingAFoldOutIsRefittingWithoutIt) {
   const Exact exact(testing::linear_control({.episodes = 23, .policies = 2}), 3);
   const auto labels = random_labels(23, 2, 4);
-  const HeldOut held_out(exact.statistics, exact.data.ids, kRidge, 4, 1);
+  const HeldOut held_out(exact.statistics, exact.data.ids, kRidge, {.folds = 4, .draws = 1});
   const auto score = held_out.score(labels, 2);
   const auto folds = held_out.folds(0);
   const auto width = static_cast<std::size_t>(exact.targets.count());
@@ -219,7 +219,8 @@ TEST(HeldOut, PrefersTheTruthToWhatOnlyMemorises) {
   const auto right = held_out.score(truth, 2);
   const auto one = held_out.score(std::vector<std::int32_t>(40, 0), 1);
   EXPECT_GT(right.v, one.v);
-  const auto gain = held_out.gain(one, right);
+  const auto gain =
+      paired_gain(held_out.costs(one, right.noise), held_out.costs(right, right.noise), 800.0);
   EXPECT_GT(gain.mean, 5.0 * gain.error);
   // Twice as many clusters have a higher J, and predict no better.
   auto halves = truth;
@@ -236,7 +237,8 @@ TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
       exact.statistics,
       std::vector<std::int32_t>(exact.data.labels.span().begin(), exact.data.labels.span().end()),
       kRidge);
-  const ExactCentres centres(exact.map, exact.targets, exact.statistics, fit.labels, fit.k, kRidge);
+  const auto solved = solve_policies(exact.statistics, fit.labels, fit.k, kRidge);
+  const ExactCentres centres(exact.map, exact.targets, solved.weights, solved.noise);
   const auto scores = centres.score(exact.data, {});
   EXPECT_EQ(best_columns(scores), fit.labels);
 

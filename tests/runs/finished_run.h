@@ -18,6 +18,7 @@ class FinishedRun : public ::testing::Test {
     std::filesystem::create_directories(home_);
     write_trajectories(linear_control({}), data_, Format::kKindred);
     set("k", 2);
+    set("policy", "mlp");
     set("restarts", 2);
     set("hidden", 16);
     set("max-rounds", 3);

@@ -1,32 +1,71 @@
 #include "kindred/methods/pg_kmeans/exact.h"
 
 #include "kindred/core/stopwatch.h"
-#include "kindred/policies/exact_centres.h"
+#include "kindred/data/select.h"
+#include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/partition_search.h"
 
 namespace kindred::pg_kmeans {
+namespace {
+
+/// Labels of all episodes: those of the searched ones as found, of the others by their scores.
+std::vector<std::int32_t> of_all(const Matrix& scores, std::span<const std::int64_t> searched,
+                                 std::span<const std::int32_t> found) {
+  auto labels = best_columns(scores);
+  for (std::size_t i = 0; i < searched.size(); ++i)
+    labels[static_cast<std::size_t>(searched[i])] = found[i];
+  return labels;
+}
+
+/// Whether other starts led to the answer, and whether others are as good.
+Agreement judge_answer(const SearchResult& found) {
+  if (found.restarts.size() < 2) return {.verdict = "single", .good = 1, .same = 1};
+  Agreement result;
+  result.good = 1 + std::ssize(found.alternatives);
+  double sum = 0.0;
+  for (const auto& restart : found.restarts) {
+    const double nmi = normalized_mutual_information(restart.labels, found.answer().fit.labels);
+    if (nmi < kSameLabels) continue;
+    ++result.same;
+    sum += nmi;
+    result.least_nmi = std::min(result.least_nmi, nmi);
+  }
+  if (result.same > 0) result.mean_nmi = sum / static_cast<double>(result.same);
+  for (const auto& other : found.alternatives)
+    result.least_nmi = std::min(result.least_nmi, normalized_mutual_information(
+                                                      other.fit.labels, found.answer().fit.labels));
+  result.verdict = result.good > 1 ? "several" : result.same > 1 ? "unique" : "unstable";
+  return result;
+}
+
+}  // namespace
 
 Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                               const RunContext& run) {
-  require_cpu(run, "policy 'features'");
+  require_cpu(run, "the search by the held-out score");
   const Stopwatch clock;
-  auto found = search_partitions(data,
-                                 {.k = options.merge_to > 0 ? options.merge_to : options.k,
-                                  .k_max = options.k_max,
-                                  .starts = options.restarts,
-                                  .seed = options.seed,
-                                  .cosines = options.cosines,
-                                  .ridge = options.ridge,
-                                  .separation = options.separation},
-                                 run);
+  const SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
+                            .k = options.merge_to > 0 ? options.merge_to : options.k,
+                            .k_max = options.k_max,
+                            .starts = options.restarts,
+                            .seed = options.seed,
+                            .cosines = options.cosines,
+                            .ridge = options.ridge,
+                            .separation = options.separation};
+  const auto searched = episodes_to_search(data, asked);
+  const bool all = std::ssize(searched) == data.episodes();
+  auto found = search_partitions(all ? data : select_episodes(data, searched), asked, run);
   const auto& answer = found.answer();
-  const auto centres =
-      std::make_shared<ExactCentres>(*found.map, *found.targets, *found.statistics,
-                                     answer.fit.labels, answer.fit.k, options.ridge);
+  auto centres = found.evidence->centres(answer.fit.labels, answer.fit.k, answer.held_out);
+  if (!all) {
+    run.report({.stage = "all episodes", .fraction = 0.0, .sizes = {}});
+    const auto labels = of_all(centres->score(data, run), searched, answer.fit.labels);
+    centres = found.evidence->centres_on(data, labels, answer.fit.k, answer.held_out, run);
+  }
   Clustering result;
   result.method = "pg-kmeans";
-  result.labels = answer.fit.labels;
-  result.scores = centres->score(*found.statistics);
+  result.scores = centres->score(data, run);
+  result.labels = of_all(result.scores, searched, answer.fit.labels);
   result.score_meaning = "log-likelihood";
   result.objective = answer.fit.objective();
   result.iterations = std::ssize(answer.fit.rounds);
@@ -42,6 +81,22 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                                  .separation = one.separation,
                                  .needed = one.needed,
                                  .agreement = one.agreement});
+  for (const auto& other : found.alternatives) {
+    const auto policies = found.evidence->centres(other.fit.labels, other.fit.k, other.held_out);
+    result.alternatives.push_back(
+        {.labels = all ? other.fit.labels
+                       : of_all(policies->score(data, run), searched, other.fit.labels),
+         .v = other.held_out.v,
+         .nmi = normalized_mutual_information(other.fit.labels, answer.fit.labels)});
+  }
+  result.agreement = judge_answer(found);
+  for (auto& restart : found.restarts) {  // the others have no label from it
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(data.episodes()), -1);
+    for (std::size_t i = 0; i < searched.size(); ++i)
+      labels[static_cast<std::size_t>(searched[i])] = restart.labels[i];
+    restart.labels = std::move(labels);
+  }
+  result.searched = std::ssize(searched);
   result.restarts = std::move(found.restarts);
   result.best_restart = found.best_restart;
   result.trace = std::move(found.trace);

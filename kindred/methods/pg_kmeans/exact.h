@@ -7,7 +7,7 @@
 
 namespace kindred::pg_kmeans {
 
-/// `options` are resolved and ask for policy 'features'.
+/// `options` are resolved and let the held-out score choose.
 Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                               const RunContext& run);
 

@@ -14,14 +14,20 @@ OptionTable Options::describe() {
       integer("merge-to", merge_to, 0, 10000,
               "Merge the k clusters down to this many at the end; 0 keeps all of them."),
       integer("k-max", k_max, 1, 1000, "The most policies to look for where k is 0."),
-      integer("restarts", restarts, 0, 1000,
-              "Independent random starts; the highest objective wins, for 'features' the best "
-              "held-out score; 0: 32 for 'features', 5 for others."),
+      integer(
+          "restarts", restarts, 0, 1000,
+          "Independent random starts, of which the best is taken; 0: 32 where the held-out score "
+          "chooses, else 5."),
       integer("seed", seed, 0, kMany, "Every random number follows from this seed."),
       choice("policy", policy, {"auto", "features", "mlp", "tabular"},
              "Policy behind a cluster: in closed form on features of observations, a neural "
-             "network, or exact action frequencies per observation (discrete actions, repeating "
-             "observations). auto: features where k is 0, else mlp."),
+             "network, or action frequencies per observation (discrete actions, repeating "
+             "observations). auto: tabular where that is possible, else features; mlp where the "
+             "objective chooses."),
+      choice("choose", choose, {"auto", "held-out", "objective"},
+             "By what the answer is chosen: how well policies predict episodes they have not seen, "
+             "or the paper's objective J, for which k must be given. auto: held-out, but objective "
+             "for policy mlp."),
       choice("init", init, {"random", "fingerprint"},
              "First labels: a random equal partition, or k-means on each episode's linear picture "
              "of its policy (continuous actions)."),
@@ -63,9 +69,11 @@ OptionTable Options::describe() {
               "Features: random cosines of the observation by which answers are judged; 0: none."),
       real("ridge", ridge, 1e-9, kInfinity,
            "Features: steps of doing nothing that every policy has seen besides its own."),
-      real("separation", separation, 0.0, kInfinity,
-           "Features: how much better, in nats per step, any two policies must predict held-out "
-           "episodes than one in their place, for their number to be believed."),
+      real(
+          "separation", separation, 0.0, kInfinity,
+          "How much better, in nats per step, any two policies must predict held-out episodes than "
+          "one in their place, for their number to be believed; 0: 0.08 for features, 0.01 for "
+          "tables."),
   };
 }
 
@@ -84,28 +92,47 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
 }  // namespace
 
 Options resolve(Options options, const Trajectories& data) {
-  if (options.policy == PolicyKind::kAuto)
-    options.policy = options.k == 0 ? PolicyKind::kFeatures : PolicyKind::kMlp;
-  const bool features = options.policy == PolicyKind::kFeatures;
-  if (options.restarts == 0) options.restarts = features ? 32 : 5;
+  const bool counted = data.observations.is_interned() && data.actions.is_discrete();
+  if (options.choose == Choose::kAuto)
+    options.choose =
+        options.policy == PolicyKind::kMlp || options.init == Initialisation::kEpisodeRegression
+            ? Choose::kObjective
+            : Choose::kHeldOut;
+  if (options.policy == PolicyKind::kAuto) {
+    if (!options.searches())
+      options.policy = PolicyKind::kMlp;
+    else
+      options.policy = counted ? PolicyKind::kTabular : PolicyKind::kFeatures;
+  }
+  // Features only approximate a policy, and two approximations of one differ; tables do not.
+  if (options.separation == 0.0)
+    options.separation = options.policy == PolicyKind::kTabular ? 0.01 : 0.08;
+  if (options.restarts == 0) options.restarts = options.searches() ? 32 : 5;
+  if (options.searches() && options.policy == PolicyKind::kMlp)
+    throw InvalidArgument(
+        "networks are chosen by the objective; leave out choose, or take policy 'features'");
+  if (!options.searches() && options.policy == PolicyKind::kFeatures)
+    throw InvalidArgument(
+        "policy 'features' is chosen by the held-out score; leave out choose, or take policy "
+        "'mlp'");
+  if (options.policy == PolicyKind::kTabular && !counted)
+    throw InvalidArgument(
+        "policy 'tabular' needs discrete actions and observations that repeat; "
+        "this data has {} and {}; use policy '{}'",
+        data.actions.is_discrete() ? "discrete actions" : "continuous actions",
+        data.observations.is_interned() ? "repeating observations"
+                                        : "observations that do not repeat",
+        options.searches() ? "features" : "mlp");
   if (options.k == 0) {
-    if (!features)
-      throw InvalidArgument("only policy 'features' finds out how many there are; give k");
+    if (!options.searches())
+      throw InvalidArgument("k must be given, unless the held-out score chooses");
     if (options.merge_to > 0)
       throw InvalidArgument("merge-to is {}, but k is to be found; give k, or leave out merge-to",
                             options.merge_to);
     return options;
   }
   options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
-  if (features) return options;
-  const bool counted = data.observations.is_interned() && data.actions.is_discrete();
-  if (options.policy == PolicyKind::kTabular && !counted)
-    throw InvalidArgument(
-        "policy 'tabular' needs discrete actions and observations that repeat; "
-        "this data has {} and {}; use policy 'mlp'",
-        data.actions.is_discrete() ? "discrete actions" : "continuous actions",
-        data.observations.is_interned() ? "repeating observations"
-                                        : "observations that do not repeat");
+  if (options.searches()) return options;
   if (options.init == Initialisation::kEpisodeRegression && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
   if (!counted) {

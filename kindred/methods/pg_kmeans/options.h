@@ -12,6 +12,7 @@
 namespace kindred::pg_kmeans {
 
 enum class PolicyKind { kAuto, kFeatures, kMlp, kTabular };
+enum class Choose { kAuto, kHeldOut, kObjective };
 enum class Initialisation { kRandom, kEpisodeRegression };
 enum class EmptyCluster { kDrop, kReseed };
 
@@ -22,6 +23,7 @@ struct Options {
   std::int64_t restarts = 0;
   std::int64_t seed = 0;
   PolicyKind policy = PolicyKind::kAuto;
+  Choose choose = Choose::kAuto;
   Initialisation init = Initialisation::kRandom;
   std::int64_t max_rounds = 30;
   double change_tolerance = 0.001;
@@ -42,12 +44,14 @@ struct Options {
   double smoothing = 0.0;
   std::int64_t cosines = 60;
   double ridge = 10.0;
-  double separation = 0.08;
+  double separation = 0.0;
 
   /// No floor under log-probabilities.
   static constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
 
   OptionTable describe();
+  /// Whether the partition is searched for by the held-out score instead of fitted round by round.
+  bool searches() const { return choose == Choose::kHeldOut; }
 };
 
 /// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.

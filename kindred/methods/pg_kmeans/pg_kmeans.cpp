@@ -234,7 +234,7 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve(requested, data);
   return stoppable([&](std::int64_t& rounds) {
-    if (options.policy == PolicyKind::kFeatures) return fit_exact_policies(data, options, run);
+    if (options.searches()) return fit_exact_policies(data, options, run);
     State state = new_state(data, options, run);
     auto& restarts = state.restarts;
     const auto learner = make_learner(data, options, run);

@@ -20,7 +20,10 @@ export function finalFigure({report: {run}}: Model): HTMLElement {
     draw: (width) => chart('Final objective of every restart', {
       width, height: 60 + row * run.restarts.length, marginLeft: 100, marginRight: 24, marginTop: 8,
       insetLeft: 8, insetRight: 8,
-      x: {label: 'objective J', grid: true, ticks: 4, ...objectiveScale(values, width / 75)},
+      x: {
+        label: 'objective J', grid: true, ticks: Math.max(1, Math.min(4, Math.floor((width - 124) / 110))),
+        ...objectiveScale(values, width / 75),
+      },
       y: {
         domain: run.restarts.map(({restart}) => restart), label: null, tickSize: 0, type: 'band',
         tickFormat: (restart: number) =>

@@ -76,7 +76,7 @@ class Exported:
         home = pathlib.Path(cls.temporary.name)
         run(PROGRAM, "generate", *cls.generate, "--seed", "1", "-o", home / "data.h5")
         run(PROGRAM, "cluster", home / "data.h5", "-k", "4", "--restarts", "1", "--hidden", "16",
-            "--max-steps", "200", "--max-rounds", "3", *cls.cluster, "-o", home / "run")
+            "--max-steps", "200", "--max-rounds", "3", "--choose", "objective", *cls.cluster, "-o", home / "run")
         cls.folder = home / "policies"
         run(PROGRAM, "export", home / "run", "-o", cls.folder)
         cls.about = json.loads((cls.folder / "policies.json").read_text())

@@ -1,0 +1,63 @@
+#include "kindred/policies/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+#include "kindred/core/random.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::int64_t kFew = 60;  // episodes
+
+}  // namespace
+
+PairedGain paired_gain(std::span<const double> before, std::span<const double> after,
+                       double steps) {
+  const auto n = static_cast<double>(before.size());
+  PairedGain result;
+  double sum = 0.0, squares = 0.0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double gained = before[i] - after[i];
+    sum += gained;
+    squares += gained * gained;
+    result.episodes_better += (gained > 0.0 ? 1.0 : 0.0) / n;
+  }
+  const double variance = std::max(0.0, squares / n - sum / n * (sum / n));
+  result.mean = sum / steps;
+  result.error = std::sqrt(n * variance) / steps;
+  return result;
+}
+
+void join_closest(const Evidence& evidence, std::vector<std::int32_t>& labels, std::int64_t k) {
+  const auto [into, from] = evidence.closest_pairs(labels, k, 1).front();
+  for (auto& label : labels) {
+    if (label == from) label = into;
+    if (label > from) --label;
+  }
+}
+
+std::vector<std::vector<std::int32_t>> draw_folds(std::span<const std::string> ids,
+                                                  std::int64_t folds, std::int64_t draws) {
+  std::vector<std::vector<std::int32_t>> result;
+  for (std::int64_t draw = 0; draw < draws; ++draw) {
+    std::vector<std::uint64_t> place;
+    for (const auto& id : ids) place.push_back(Random(static_cast<std::uint64_t>(draw), id)());
+    std::vector<std::size_t> order(ids.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {},
+                      [&](std::size_t i) { return std::pair(place[i], std::string_view(ids[i])); });
+    auto& fold = result.emplace_back(ids.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      fold[order[i]] = static_cast<std::int32_t>(i % static_cast<std::size_t>(folds));
+  }
+  return result;
+}
+
+FoldPlan FoldPlan::for_episodes(std::int64_t episodes) {
+  return episodes <= kFew ? FoldPlan{episodes, 1} : FoldPlan{};
+}
+
+}  // namespace kindred

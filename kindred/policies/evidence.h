@@ -1,0 +1,112 @@
+// What the search for policies asks of data: the best policies for any partition, and how well they
+// predict what they have not seen. Policies have a closed form, so answers are exact.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kindred/clustering/clustering.h"
+#include "kindred/core/workers.h"
+
+namespace kindred {
+
+struct ExactRound {
+  double objective = 0.0;           ///< J, after the policies were solved.
+  std::int64_t changed = 0;         ///< Labels, afterwards.
+  std::vector<std::int64_t> sizes;  ///< [k], before that.
+};
+
+/// A partition on its way up.
+struct ExactFit {
+  std::vector<std::int32_t> labels;  ///< [episodes], consecutive from 0.
+  std::int64_t k = 0;
+  std::vector<ExactRound> rounds;
+  bool converged = false;  ///< The last round changed no label.
+
+  double objective() const { return rounds.back().objective; }
+};
+
+/// A partition judged by episodes its policies have not seen.
+struct HeldOutScore {
+  double v = 0.0;              ///< The higher the better, in nats per step.
+  std::vector<double> noise;   ///< The usual errors, per step; empty where errors are nats.
+  std::vector<double> errors;  ///< Of each piece.
+};
+
+/// How much better one partition predicts than another, on the same folds, per step.
+struct PairedGain {
+  double mean = 0.0;
+  double error = 0.0;            ///< Standard error over episodes.
+  double episodes_better = 0.0;  ///< Share of the episodes.
+};
+
+/// From what each episode costs before and after, in nats.
+PairedGain paired_gain(std::span<const double> before, std::span<const double> after, double steps);
+
+/// Two clusters, the lower number first.
+using ClusterPair = std::pair<std::int32_t, std::int32_t>;
+
+/// Labels are consecutive from 0 throughout. Safe to ask from several threads. Functions throw
+/// Interrupted when those who made the evidence are asked to stop.
+class Evidence {
+ public:
+  virtual ~Evidence() = default;
+
+  virtual std::int64_t episodes() const = 0;
+  virtual double steps() const = 0;
+
+  /// Rounds from given labels until none changes; clusters that lose their last episode go.
+  virtual ExactFit fit(std::vector<std::int32_t> labels) const = 0;
+  /// The pairs whose joining lowers J least, that of the least first; at most `most`.
+  virtual std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels,
+                                                 std::int64_t k, std::size_t most) const = 0;
+  virtual HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const = 0;
+  /// How many nats each episode costs where errors are usually as in `usual`: [episodes].
+  virtual std::vector<double> costs(const HeldOutScore& score, const HeldOutScore& usual) const = 0;
+
+  /// Long episodes are judged in pieces; those of an episode are [first, that of the next one).
+  virtual std::int64_t first_piece(std::int64_t episode) const = 0;
+  /// Nats that each piece costs under every cluster's policy, fitted without the piece's fold:
+  /// [pieces, k].
+  virtual Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
+                                  const HeldOutScore& usual) const = 0;
+
+  /// Of some of the episodes; it can fit, but not judge.
+  virtual std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const = 0;
+  /// The policies of a partition.
+  virtual std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels,
+                                                 std::int64_t k,
+                                                 const HeldOutScore& judged) const = 0;
+
+  /// The policies of a partition of more data of the same kind.
+  virtual std::shared_ptr<const Centres> centres_on(const Trajectories& data,
+                                                    std::span<const std::int32_t> labels,
+                                                    std::int64_t k, const HeldOutScore& judged,
+                                                    const Workers& workers) const = 0;
+
+  PairedGain gain(const HeldOutScore& from, const HeldOutScore& to) const {
+    return paired_gain(costs(from, to), costs(to, to), steps());
+  }
+};
+
+/// Joins the closest two clusters; labels stay consecutive.
+void join_closest(const Evidence& evidence, std::vector<std::int32_t>& labels, std::int64_t k);
+
+/// The fold of each episode, [draws][episodes]. Folds belong to episodes: they follow from the ids,
+/// whatever the order or the clusters.
+std::vector<std::vector<std::int32_t>> draw_folds(std::span<const std::string> ids,
+                                                  std::int64_t folds, std::int64_t draws);
+
+/// How many folds, drawn how often. Every episode is held out alone where there are few, so that a
+/// policy with two of them is never without both.
+struct FoldPlan {
+  std::int64_t folds = 5;
+  std::int64_t draws = 3;
+
+  static FoldPlan for_episodes(std::int64_t episodes);
+};
+
+}  // namespace kindred

@@ -1,0 +1,44 @@
+#include "kindred/policies/feature_evidence.h"
+
+#include "kindred/policies/exact_centres.h"
+
+namespace kindred {
+
+FeatureEvidence::FeatureEvidence(const Trajectories& data, const FeatureMap& map,
+                                 std::shared_ptr<const ActionTargets> targets, double ridge,
+                                 const Workers& workers)
+    : map_(map),
+      targets_(std::move(targets)),
+      ridge_(ridge),
+      statistics_(data, map_, *targets_, workers),
+      held_out_(std::make_unique<HeldOut>(statistics_, data.ids, ridge)) {}
+
+FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole, EpisodeStatistics statistics)
+    : map_(whole.map_),
+      targets_(whole.targets_),
+      ridge_(whole.ridge_),
+      statistics_(std::move(statistics)) {}
+
+std::unique_ptr<const Evidence> FeatureEvidence::subset(
+    std::span<const std::int64_t> episodes) const {
+  return std::unique_ptr<const Evidence>(new FeatureEvidence(*this, statistics_.subset(episodes)));
+}
+
+std::shared_ptr<const Centres> FeatureEvidence::centres(std::span<const std::int32_t> labels,
+                                                        std::int64_t k,
+                                                        const HeldOutScore& judged) const {
+  return std::make_shared<ExactCentres>(
+      map_, *targets_, solve_policies(statistics_, labels, k, ridge_).weights, judged.noise);
+}
+
+std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& data,
+                                                           std::span<const std::int32_t> labels,
+                                                           std::int64_t k,
+                                                           const HeldOutScore& judged,
+                                                           const Workers& workers) const {
+  const auto sums = cluster_sums(data, map_, *targets_, labels, k, workers);
+  return std::make_shared<ExactCentres>(
+      map_, *targets_, solve_policies(statistics_.layout(), sums, k, ridge_).weights, judged.noise);
+}
+
+}  // namespace kindred

@@ -1,0 +1,59 @@
+// Evidence for policies that are linear in features of observations.
+#pragma once
+
+#include <memory>
+
+#include "kindred/core/workers.h"
+#include "kindred/policies/held_out_score.h"
+
+namespace kindred {
+
+class FeatureEvidence final : public Evidence {
+ public:
+  /// Reads the data once.
+  FeatureEvidence(const Trajectories& data, const FeatureMap& map,
+                  std::shared_ptr<const ActionTargets> targets, double ridge,
+                  const Workers& workers);
+
+  std::int64_t episodes() const override { return statistics_.episodes(); }
+  double steps() const override { return statistics_.total_steps(); }
+  ExactFit fit(std::vector<std::int32_t> labels) const override {
+    return fit_exact(statistics_, std::move(labels), ridge_);
+  }
+  std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels, std::int64_t k,
+                                         std::size_t most) const override {
+    return kindred::closest_pairs(statistics_, labels, k, ridge_, most);
+  }
+  HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const override {
+    return held_out_->score(labels, k);
+  }
+  std::vector<double> costs(const HeldOutScore& score, const HeldOutScore& usual) const override {
+    return held_out_->costs(score, usual.noise);
+  }
+  std::int64_t first_piece(std::int64_t episode) const override {
+    return statistics_.first_piece(episode);
+  }
+  Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
+                          const HeldOutScore& usual) const override {
+    return held_out_->costs_everywhere(labels, k, usual.noise);
+  }
+  std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const override;
+  std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels, std::int64_t k,
+                                         const HeldOutScore& judged) const override;
+
+  std::shared_ptr<const Centres> centres_on(const Trajectories& data,
+                                            std::span<const std::int32_t> labels, std::int64_t k,
+                                            const HeldOutScore& judged,
+                                            const Workers& workers) const override;
+
+ private:
+  FeatureEvidence(const FeatureEvidence& whole, EpisodeStatistics statistics);
+
+  FeatureMap map_;
+  std::shared_ptr<const ActionTargets> targets_;
+  double ridge_;
+  EpisodeStatistics statistics_;
+  std::unique_ptr<const HeldOut> held_out_;  // none in a subset
+};
+
+}  // namespace kindred

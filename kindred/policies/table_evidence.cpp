@@ -1,0 +1,235 @@
+#include "kindred/policies/table_evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kindred/policies/centres.h"
+
+namespace kindred {
+
+TableEvidence::TableEvidence(const Trajectories& data, const Workers& workers)
+    : workers_(workers),
+      actions_(data.actions.count()),
+      obs_dim_(data.observations.dim()),
+      table_(data.observations.table()),
+      offsets_(data.offsets.begin(), data.offsets.end()) {
+  const auto seen = data.observations.index().span();
+  const auto taken = data.actions.ints().span();
+  codes_.reserve(seen.size());
+  for (std::size_t t = 0; t < seen.size(); ++t)
+    codes_.push_back(static_cast<std::int32_t>(seen[t] * actions_ + taken[t]));
+  prior_ = frequencies(count(std::vector<std::int32_t>(data.ids.size(), 0), 1));
+  const auto plan = FoldPlan::for_episodes(data.episodes());
+  folds_ = plan.folds;
+  fold_of_ = draw_folds(data.ids, plan.folds, plan.draws);
+}
+
+std::vector<double> TableEvidence::count(std::span<const std::int32_t> labels,
+                                         std::int64_t k) const {
+  const auto codes = table_.size() / obs_dim_ * actions_;
+  std::vector<double> counts(static_cast<std::size_t>(k * codes), 0.0);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    double* own = counts.data() + labels[i] * codes;
+    for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) ++own[codes_[static_cast<std::size_t>(t)]];
+  }
+  return counts;
+}
+
+std::vector<double> TableEvidence::frequencies(std::span<const double> counts) const {
+  const auto actions = static_cast<std::size_t>(actions_);
+  std::vector<double> result(counts.size());
+  for (std::size_t row = 0; row < counts.size(); row += actions) {
+    double visits = 0.5 * static_cast<double>(actions_);
+    for (std::size_t a = 0; a < actions; ++a) visits += counts[row + a];
+    for (std::size_t a = 0; a < actions; ++a) result[row + a] = (counts[row + a] + 0.5) / visits;
+  }
+  return result;
+}
+
+std::vector<double> TableEvidence::log_probs(std::span<const double> counts,
+                                             std::span<const double> prior) const {
+  const auto actions = static_cast<std::size_t>(actions_);
+  std::vector<double> result(counts.size());
+  for (std::size_t row = 0; row < counts.size(); row += actions) {
+    double visits = 1.0;
+    for (std::size_t a = 0; a < actions; ++a) visits += counts[row + a];
+    for (std::size_t a = 0; a < actions; ++a)
+      result[row + a] = std::log((counts[row + a] + prior[row + a]) / visits);
+  }
+  return result;
+}
+
+double TableEvidence::objective(std::span<const double> counts,
+                                std::span<const double> prior) const {
+  const auto probs = log_probs(counts, prior);
+  double sum = 0.0;
+  for (std::size_t c = 0; c < counts.size(); ++c) sum += (counts[c] + prior[c]) * probs[c];
+  return sum;
+}
+
+double TableEvidence::log_prob(std::int64_t episode, std::span<const double> log_probs) const {
+  double sum = 0.0;
+  for (auto t = offsets_[static_cast<std::size_t>(episode)];
+       t < offsets_[static_cast<std::size_t>(episode) + 1]; ++t)
+    sum += log_probs[static_cast<std::size_t>(codes_[static_cast<std::size_t>(t)])];
+  return sum;
+}
+
+ExactFit TableEvidence::fit(std::vector<std::int32_t> labels) const {
+  constexpr std::size_t kMostRounds = 100;
+  const auto codes = prior_.size();
+  ExactFit fit;
+  fit.labels = consecutive_labels(std::move(labels));
+  while (!fit.converged && fit.rounds.size() < kMostRounds) {
+    workers_.throw_if_stopped();
+    fit.k = 1 + *std::ranges::max_element(fit.labels);
+    const auto counts = count(fit.labels, fit.k);
+    auto& round = fit.rounds.emplace_back();
+    round.sizes.resize(static_cast<std::size_t>(fit.k));
+    for (const auto label : fit.labels) ++round.sizes[static_cast<std::size_t>(label)];
+    std::vector<std::vector<double>> policies;
+    for (std::size_t j = 0; j < static_cast<std::size_t>(fit.k); ++j) {
+      const auto own = std::span(counts).subspan(j * codes, codes);
+      policies.push_back(log_probs(own, prior_));
+      round.objective += objective(own, prior_);
+    }
+    for (std::int64_t i = 0; i < episodes(); ++i) {
+      auto& label = fit.labels[static_cast<std::size_t>(i)];
+      auto best = static_cast<std::size_t>(label);
+      double most = log_prob(i, policies[best]);
+      for (std::size_t j = 0; j < policies.size(); ++j)
+        if (const double other = log_prob(i, policies[j]); other > most) most = other, best = j;
+      round.changed += best != static_cast<std::size_t>(label);
+      label = static_cast<std::int32_t>(best);
+    }
+    fit.converged = round.changed == 0;
+    fit.labels = consecutive_labels(std::move(fit.labels));
+  }
+  fit.k = 1 + *std::ranges::max_element(fit.labels);
+  return fit;
+}
+
+std::vector<ClusterPair> TableEvidence::closest_pairs(std::span<const std::int32_t> labels,
+                                                      std::int64_t k, std::size_t most) const {
+  const auto codes = prior_.size();
+  const auto counts = count(labels, k);
+  const auto of = [&](std::int32_t j) {
+    return std::span(counts).subspan(static_cast<std::size_t>(j) * codes, codes);
+  };
+  std::vector<double> alone;
+  for (std::int32_t j = 0; j < k; ++j) alone.push_back(objective(of(j), prior_));
+  struct Joining {
+    double loss;
+    ClusterPair pair;
+  };
+  std::vector<Joining> joinings;
+  std::vector<double> joined(codes);
+  for (std::int32_t a = 0; a < k; ++a)
+    for (std::int32_t b = a + 1; b < k; ++b) {
+      std::ranges::transform(of(a), of(b), joined.begin(), std::plus<>());
+      joinings.push_back({alone[static_cast<std::size_t>(a)] + alone[static_cast<std::size_t>(b)] -
+                              objective(joined, prior_),
+                          {a, b}});
+    }
+  std::ranges::stable_sort(joinings, {}, &Joining::loss);
+  std::vector<ClusterPair> pairs;
+  for (std::size_t i = 0; i < std::min(most, joinings.size()); ++i)
+    pairs.push_back(joinings[i].pair);
+  return pairs;
+}
+
+HeldOutScore TableEvidence::score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  HeldOutScore result;
+  result.errors.assign(labels.size(), 0.0);
+  const auto codes = prior_.size();
+  const auto whole = count(labels, k);
+  const auto everything = count(std::vector<std::int32_t>(labels.size(), 0), 1);
+  for (const auto& fold_of : fold_of_)
+    for (std::int64_t fold = 0; fold < folds_; ++fold) {
+      workers_.throw_if_stopped();
+      auto counts = whole, all = everything;
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (fold_of[i] != fold) continue;
+        for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) {
+          const auto code = static_cast<std::size_t>(codes_[static_cast<std::size_t>(t)]);
+          --counts[static_cast<std::size_t>(labels[i]) * codes + code];
+          --all[code];
+        }
+      }
+      const auto prior = frequencies(all);
+      std::vector<std::vector<double>> policies(static_cast<std::size_t>(k));
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (fold_of[i] != fold) continue;
+        const auto j = static_cast<std::size_t>(labels[i]);
+        if (policies[j].empty())
+          policies[j] = log_probs(std::span(counts).subspan(j * codes, codes), prior);
+        result.errors[i] -= log_prob(static_cast<std::int64_t>(i), policies[j]) /
+                            static_cast<double>(fold_of_.size());
+      }
+    }
+  for (const double nats : result.errors) result.v -= nats / steps();
+  return result;
+}
+
+Matrix TableEvidence::costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
+                                       const HeldOutScore&) const {
+  Matrix result(episodes(), k);
+  const auto codes = prior_.size();
+  const auto& fold_of = fold_of_.front();
+  for (std::int64_t fold = 0; fold < folds_; ++fold) {
+    workers_.throw_if_stopped();
+    auto counts = count(labels, k);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (fold_of[i] == fold)
+        for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t)
+          --counts[static_cast<std::size_t>(labels[i]) * codes +
+                   static_cast<std::size_t>(codes_[static_cast<std::size_t>(t)])];
+    for (std::int64_t j = 0; j < k; ++j) {
+      const auto policy =
+          log_probs(std::span(counts).subspan(static_cast<std::size_t>(j) * codes, codes), prior_);
+      for (std::int64_t i = 0; i < episodes(); ++i)
+        if (fold_of[static_cast<std::size_t>(i)] == fold) result(i, j) = -log_prob(i, policy);
+    }
+  }
+  return result;
+}
+
+std::unique_ptr<const Evidence> TableEvidence::subset(
+    std::span<const std::int64_t> episodes) const {
+  auto result = std::unique_ptr<TableEvidence>(new TableEvidence(workers_));
+  result->actions_ = actions_;
+  result->obs_dim_ = obs_dim_;
+  result->table_ = table_;
+  result->prior_ = prior_;
+  result->offsets_ = {0};
+  for (const auto i : episodes) {
+    const auto first = offsets_[static_cast<std::size_t>(i)];
+    const auto last = offsets_[static_cast<std::size_t>(i) + 1];
+    result->codes_.insert(result->codes_.end(), codes_.begin() + first, codes_.begin() + last);
+    result->offsets_.push_back(std::ssize(result->codes_));
+  }
+  return result;
+}
+
+std::shared_ptr<const Centres> TableEvidence::centres(std::span<const std::int32_t> labels,
+                                                      std::int64_t k, const HeldOutScore&) const {
+  const auto codes = prior_.size();
+  const auto counts = count(labels, k);
+  std::vector<double> side_by_side(codes * static_cast<std::size_t>(k));
+  for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
+    const auto own = log_probs(std::span(counts).subspan(j * codes, codes), prior_);
+    for (std::size_t c = 0; c < codes; ++c)
+      side_by_side[c * static_cast<std::size_t>(k) + j] = own[c];
+  }
+  return std::make_shared<TabularCentres>(table_, obs_dim_, actions_, std::move(side_by_side), k);
+}
+
+std::shared_ptr<const Centres> TableEvidence::centres_on(const Trajectories& data,
+                                                         std::span<const std::int32_t> labels,
+                                                         std::int64_t k, const HeldOutScore& judged,
+                                                         const Workers& workers) const {
+  return TableEvidence(data, workers).centres(labels, k, judged);
+}
+
+}  // namespace kindred
