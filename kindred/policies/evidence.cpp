@@ -31,6 +31,13 @@ PairedGain paired_gain(std::span<const double> before, std::span<const double> a
   return result;
 }
 
+std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair) {
+  std::vector<std::int32_t> result;
+  for (const auto label : labels)
+    result.push_back(label == pair.first || label == pair.second ? 0 : -1);
+  return result;
+}
+
 void join_closest(const Evidence& evidence, std::vector<std::int32_t>& labels, std::int64_t k) {
   const auto [into, from] = evidence.closest_pairs(labels, k, 1).front();
   for (auto& label : labels) {

@@ -64,6 +64,11 @@ class Evidence {
   virtual std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels,
                                                  std::int64_t k, std::size_t most) const = 0;
   virtual HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const = 0;
+  /// V by one draw of the folds instead of several.
+  virtual double quick_score(std::span<const std::int32_t> labels, std::int64_t k) const = 0;
+  /// The score of a partition after two of its clusters are taken for one.
+  virtual HeldOutScore score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
+                                    ClusterPair pair) const = 0;
   /// How many nats each episode costs where errors are usually as in `usual`: [episodes].
   virtual std::vector<double> costs(const HeldOutScore& score, const HeldOutScore& usual) const = 0;
 
@@ -91,6 +96,9 @@ class Evidence {
     return paired_gain(costs(from, to), costs(to, to), steps());
   }
 };
+
+/// 0 where the label is one of the two, else -1.
+std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair);
 
 /// Joins the closest two clusters; labels stay consecutive.
 void join_closest(const Evidence& evidence, std::vector<std::int32_t>& labels, std::int64_t k);

@@ -38,25 +38,30 @@ void cholesky_solve(std::int64_t n, double* __restrict lower, std::int64_t colum
   }
 }
 
-/// out[c] = Σa² - 2⟨w_c, Σφa⟩ + ⟨w_c, Σφφᵀ w_c⟩ for every column c of the weights.
+constexpr std::int64_t kSide = 8;  // policies' columns at a time: they stay in registers
+
+/// out[c] = -2⟨w_c, x_c⟩ + ⟨w_c, Σφφᵀ w_c⟩ for kSide columns: weights and x are [features, kSide].
 KINDRED_VECTORISE
-void quadratic_forms(std::int64_t features, std::int64_t targets, const double* __restrict gram,
-                     const double* __restrict cross, const double* __restrict squares,
-                     std::int64_t columns, const double* __restrict weights,
-                     double* __restrict product, double* __restrict out) {
-  for (std::int64_t c = 0; c < columns; ++c) out[c] = squares[c % targets];
+void quadratic_forms(std::int64_t features, const double* __restrict gram,
+                     const double* __restrict weights, const double* __restrict x,
+                     double* __restrict out) {
+  double sum[kSide] = {};
   for (std::int64_t m = 0; m < features; ++m) {
-    const double* own = weights + m * columns;
-    for (std::int64_t c = 0; c < columns; ++c)
-      product[c] = gram[m] * own[c] - 2.0 * cross[m * targets + c % targets];
-    for (std::int64_t l = 0; l < m; ++l) {
-      const double twice = 2.0 * gram[l];
-      const double* other = weights + l * columns;
-      for (std::int64_t c = 0; c < columns; ++c) product[c] += twice * other[c];
+    double even[kSide] = {}, odd[kSide] = {};
+    std::int64_t l = 0;
+    for (; l + 1 < m; l += 2) {
+      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
+      for (std::int64_t c = 0; c < kSide; ++c) odd[c] += gram[l + 1] * weights[(l + 1) * kSide + c];
     }
-    for (std::int64_t c = 0; c < columns; ++c) out[c] += product[c] * own[c];
+    if (l < m)
+      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
+    for (std::int64_t c = 0; c < kSide; ++c) {
+      const double own = weights[m * kSide + c];
+      sum[c] += own * (gram[m] * own + 2.0 * (even[c] + odd[c] - x[m * kSide + c]));
+    }
     gram += m + 1;
   }
+  for (std::int64_t c = 0; c < kSide; ++c) out[c] = sum[c];
 }
 
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
@@ -94,10 +99,24 @@ std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const
 
 void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
                     std::span<const double> weights, std::span<double> out) {
-  std::vector<double> product(out.size());
-  quadratic_forms(layout.features, layout.targets, sums.data(), sums.data() + layout.cross(),
-                  sums.data() + layout.squares(), static_cast<std::int64_t>(out.size()),
-                  weights.data(), product.data(), out.data());
+  const auto columns = static_cast<std::int64_t>(out.size());
+  const double* cross = sums.data() + layout.cross();
+  const double* squares = sums.data() + layout.squares();
+  std::vector<double> side(static_cast<std::size_t>(layout.features * kSide));
+  std::vector<double> x(side.size());
+  double forms[kSide];
+  for (std::int64_t first = 0; first < columns; first += kSide) {
+    const auto width = std::min(kSide, columns - first);
+    for (std::int64_t m = 0; m < layout.features; ++m)
+      for (std::int64_t c = 0; c < width; ++c) {
+        const auto at = static_cast<std::size_t>(m * kSide + c);
+        side[at] = weights[static_cast<std::size_t>(m * columns + first + c)];
+        x[at] = cross[m * layout.targets + (first + c) % layout.targets];
+      }
+    quadratic_forms(layout.features, sums.data(), side.data(), x.data(), forms);
+    for (std::int64_t c = 0; c < width; ++c)
+      out[static_cast<std::size_t>(first + c)] = squares[(first + c) % layout.targets] + forms[c];
+  }
   for (auto& error : out) error = std::max(error, 0.0);
 }
 

@@ -27,6 +27,13 @@ class FeatureEvidence final : public Evidence {
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const override {
     return held_out_->score(labels, k);
   }
+  double quick_score(std::span<const std::int32_t> labels, std::int64_t k) const override {
+    return held_out_->quick_score(labels, k);
+  }
+  HeldOutScore score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
+                            ClusterPair pair) const override {
+    return held_out_->score_joined(score, labels, pair);
+  }
   std::vector<double> costs(const HeldOutScore& score, const HeldOutScore& usual) const override {
     return held_out_->costs(score, usual.noise);
   }

@@ -32,24 +32,24 @@ HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::strin
       folds_(plan.folds),
       fold_of_(draw_folds(ids, plan.folds, plan.draws)) {}
 
-/// Every piece of every episode, predicted without its episode's fold: [pieces, targets], means
-/// over the draws.
-std::vector<double> HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k) const {
+void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
+                      std::vector<double>& errors) const {
   const auto& layout = statistics_.layout();
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
-  std::vector<double> result(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
+  errors.resize(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
   const auto clusters = cluster_sums(statistics_, labels, k);
-  std::vector<double> others(size), errors(targets);
-  for (const auto& folds : fold_of_) {
-    std::vector<std::int32_t> parts(labels.size());  // the episodes of one cluster in one fold
+  std::vector<double> others(size), own(targets);
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const auto& folds = fold_of_[draw];
+    // The episodes of one cluster in one fold are a part, and predicted by the rest of the cluster.
+    std::vector<std::int32_t> parts(labels.size(), -1);
     for (std::size_t i = 0; i < labels.size(); ++i)
-      parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
-    parts = consecutive_labels(std::move(parts));
-    const auto count = 1 + *std::ranges::max_element(parts);
-    const auto sums = cluster_sums(statistics_, parts, count);
-    std::vector<std::vector<double>> policies(static_cast<std::size_t>(count));  // without the part
+      if (labels[i] >= 0) parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
+    const auto sums = cluster_sums(statistics_, parts, k * folds_);
+    std::vector<std::vector<double>> policies(static_cast<std::size_t>(k * folds_));
     for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] < 0) continue;
       const auto part = static_cast<std::size_t>(parts[i]);
       auto& policy = policies[part];
       if (policy.empty()) {
@@ -60,14 +60,14 @@ std::vector<double> HeldOut::predict(std::span<const std::int32_t> labels, std::
       }
       const auto episode = static_cast<std::int64_t>(i);
       for (auto p = statistics_.first_piece(episode); p < statistics_.last_piece(episode); ++p) {
-        squared_errors(layout, statistics_.piece(p), policy, errors);
-        for (std::size_t d = 0; d < targets; ++d)
-          result[static_cast<std::size_t>(p) * targets + d] +=
-              errors[d] / static_cast<double>(fold_of_.size());
+        squared_errors(layout, statistics_.piece(p), policy, own);
+        for (std::size_t d = 0; d < targets; ++d) {
+          auto& error = errors[static_cast<std::size_t>(p) * targets + d];
+          error = (draw == 0 ? 0.0 : error) + own[d] / static_cast<double>(draws);
+        }
       }
     }
   }
-  return result;
 }
 
 /// The noise for which pieces, none counting more than kMostUnusual, have the usual errors on
@@ -96,7 +96,22 @@ void HeldOut::set_noise(HeldOutScore& score) const {
 
 HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k) const {
   HeldOutScore result;
-  result.errors = predict(labels, k);
+  predict(labels, k, fold_of_.size(), result.errors);
+  set_noise(result);
+  return result;
+}
+
+double HeldOut::quick_score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  HeldOutScore result;
+  predict(labels, k, 1, result.errors);
+  set_noise(result);
+  return result.v;
+}
+
+HeldOutScore HeldOut::score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
+                                   ClusterPair pair) const {
+  auto result = score;
+  predict(only_of(labels, pair), 1, fold_of_.size(), result.errors);
   set_noise(result);
   return result;
 }

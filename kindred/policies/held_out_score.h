@@ -36,6 +36,11 @@ class HeldOut {
   }
 
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const;
+  /// V by the first draw of the folds.
+  double quick_score(std::span<const std::int32_t> labels, std::int64_t k) const;
+  /// The score after two clusters are taken for one.
+  HeldOutScore score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
+                            ClusterPair pair) const;
   /// Nats that each piece costs under every cluster's policy, fitted without the piece's fold:
   /// [pieces, k].
   Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
@@ -44,7 +49,10 @@ class HeldOut {
   std::vector<double> costs(const HeldOutScore& score, std::span<const double> noise) const;
 
  private:
-  std::vector<double> predict(std::span<const std::int32_t> labels, std::int64_t k) const;
+  /// Errors of every piece, predicted without its episode's fold: [pieces, targets], means over the
+  /// draws. Episodes with labels below 0 are left as they are in `errors`.
+  void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
+               std::vector<double>& errors) const;
   void set_noise(HeldOutScore& score) const;
 
   const EpisodeStatistics& statistics_;

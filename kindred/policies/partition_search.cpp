@@ -96,7 +96,7 @@ class Search {
       auto fit = evidence.fit(std::move(labels));
       const auto k = fit.k;
       labels = fit.labels;
-      result.v[k] = evidence.score(fit.labels, k).v;
+      result.v[k] = evidence.quick_score(fit.labels, k);
       result.fits[k] = std::move(fit);
       if (k == 1) return result;
       join_closest(evidence, labels, k);
@@ -189,14 +189,11 @@ class Search {
       steps[static_cast<std::size_t>(labels[i])] +=
           static_cast<double>(data_.length(static_cast<std::int64_t>(i)));
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& [a, b] : evidence.closest_pairs(labels, answer.fit.k, kClosestPairs)) {
-      auto joined = labels;
-      for (auto& label : joined)
-        if (label == b) label = a;
-      const auto as_one = evidence.score(consecutive_labels(joined), answer.fit.k - 1);
-      const double share =
-          (steps[static_cast<std::size_t>(a)] + steps[static_cast<std::size_t>(b)]) /
-          evidence.steps();
+    for (const auto& pair : evidence.closest_pairs(labels, answer.fit.k, kClosestPairs)) {
+      const auto as_one = evidence.score_joined(answer.held_out, labels, pair);
+      const double share = (steps[static_cast<std::size_t>(pair.first)] +
+                            steps[static_cast<std::size_t>(pair.second)]) /
+                           evidence.steps();
       least = std::min(least, (answer.held_out.v - as_one.v) / share);
     }
     return least;

@@ -30,6 +30,7 @@ std::vector<double> TableEvidence::count(std::span<const std::int32_t> labels,
   const auto codes = table_.size() / obs_dim_ * actions_;
   std::vector<double> counts(static_cast<std::size_t>(k * codes), 0.0);
   for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0) continue;
     double* own = counts.data() + labels[i] * codes;
     for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) ++own[codes_[static_cast<std::size_t>(t)]];
   }
@@ -139,36 +140,62 @@ std::vector<ClusterPair> TableEvidence::closest_pairs(std::span<const std::int32
   return pairs;
 }
 
-HeldOutScore TableEvidence::score(std::span<const std::int32_t> labels, std::int64_t k) const {
-  HeldOutScore result;
-  result.errors.assign(labels.size(), 0.0);
+void TableEvidence::predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
+                            std::vector<double>& nats) const {
+  nats.resize(labels.size(), 0.0);
   const auto codes = prior_.size();
   const auto whole = count(labels, k);
   const auto everything = count(std::vector<std::int32_t>(labels.size(), 0), 1);
-  for (const auto& fold_of : fold_of_)
+  for (std::size_t draw = 0; draw < draws; ++draw)
     for (std::int64_t fold = 0; fold < folds_; ++fold) {
       workers_.throw_if_stopped();
       auto counts = whole, all = everything;
       for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (fold_of[i] != fold) continue;
+        if (fold_of_[draw][i] != fold) continue;
         for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) {
           const auto code = static_cast<std::size_t>(codes_[static_cast<std::size_t>(t)]);
-          --counts[static_cast<std::size_t>(labels[i]) * codes + code];
+          if (labels[i] >= 0) --counts[static_cast<std::size_t>(labels[i]) * codes + code];
           --all[code];
         }
       }
       const auto prior = frequencies(all);
       std::vector<std::vector<double>> policies(static_cast<std::size_t>(k));
       for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (fold_of[i] != fold) continue;
+        if (fold_of_[draw][i] != fold || labels[i] < 0) continue;
         const auto j = static_cast<std::size_t>(labels[i]);
         if (policies[j].empty())
           policies[j] = log_probs(std::span(counts).subspan(j * codes, codes), prior);
-        result.errors[i] -= log_prob(static_cast<std::int64_t>(i), policies[j]) /
-                            static_cast<double>(fold_of_.size());
+        const double cost = -log_prob(static_cast<std::int64_t>(i), policies[j]);
+        nats[i] = (draw == 0 ? 0.0 : nats[i]) + cost / static_cast<double>(draws);
       }
     }
-  for (const double nats : result.errors) result.v -= nats / steps();
+}
+
+double TableEvidence::v(std::span<const double> nats) const {
+  double sum = 0.0;
+  for (const double cost : nats) sum -= cost;
+  return sum / steps();
+}
+
+HeldOutScore TableEvidence::score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  HeldOutScore result;
+  predict(labels, k, fold_of_.size(), result.errors);
+  result.v = v(result.errors);
+  return result;
+}
+
+double TableEvidence::quick_score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  std::vector<double> nats;
+  predict(labels, k, 1, nats);
+  return v(nats);
+}
+
+HeldOutScore TableEvidence::score_joined(const HeldOutScore& score,
+                                         std::span<const std::int32_t> labels,
+                                         ClusterPair pair) const {
+  auto result = score;
+  predict(only_of(labels, pair), 1, fold_of_.size(), result.errors);
+  result.v = v(result.errors);
   return result;
 }
 

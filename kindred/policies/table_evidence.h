@@ -25,6 +25,9 @@ class TableEvidence final : public Evidence {
   std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels, std::int64_t k,
                                          std::size_t most) const override;
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const override;
+  double quick_score(std::span<const std::int32_t> labels, std::int64_t k) const override;
+  HeldOutScore score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
+                            ClusterPair pair) const override;
   std::vector<double> costs(const HeldOutScore& score, const HeldOutScore&) const override {
     return score.errors;
   }
@@ -42,7 +45,13 @@ class TableEvidence final : public Evidence {
  private:
   explicit TableEvidence(const Workers& workers) : workers_(workers) {}
 
-  /// How often each code (observation × actions + action) occurs in each cluster: [k, codes].
+  /// Nats that each episode costs when predicted without its fold, means over the draws:
+  /// [episodes]. Episodes with labels below 0 are left as they are in `nats`.
+  void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
+               std::vector<double>& nats) const;
+  double v(std::span<const double> nats) const;
+  /// How often each code (observation × actions + action) occurs in each cluster, [k, codes];
+  /// labels below 0 belong to none.
   std::vector<double> count(std::span<const std::int32_t> labels, std::int64_t k) const;
   /// π(a|s) of the whole dataset, from its counts: [codes].
   std::vector<double> frequencies(std::span<const double> counts) const;
