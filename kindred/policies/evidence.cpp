@@ -31,6 +31,22 @@ PairedGain paired_gain(std::span<const double> before, std::span<const double> a
   return result;
 }
 
+std::vector<double> naming_costs(std::span<const std::int32_t> labels) {
+  std::vector<double> sizes(static_cast<std::size_t>(1 + *std::ranges::max_element(labels)), 0.0);
+  for (const auto label : labels) ++sizes[static_cast<std::size_t>(label)];
+  std::vector<double> result;
+  for (const auto label : labels)
+    result.push_back(
+        std::log(static_cast<double>(labels.size()) / sizes[static_cast<std::size_t>(label)]));
+  return result;
+}
+
+std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, ClusterPair pair) {
+  std::vector<std::int32_t> result(labels.begin(), labels.end());
+  std::ranges::replace(result, pair.second, pair.first);
+  return result;
+}
+
 std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair) {
   std::vector<std::int32_t> result;
   for (const auto label : labels)

@@ -30,11 +30,19 @@ struct ExactFit {
 };
 
 /// A partition judged by episodes its policies have not seen.
+///
+/// The label of a held-out episode was chosen by looking at it, so a short one can always pick the
+/// cluster that happens to suit it. What the label tells is therefore paid for: an episode of a
+/// cluster with a share q of the episodes costs -log q nats besides.
 struct HeldOutScore {
   double v = 0.0;              ///< The higher the better, in nats per step.
   std::vector<double> noise;   ///< The usual errors, per step; empty where errors are nats.
   std::vector<double> errors;  ///< Of each piece.
+  std::vector<double> naming;  ///< [episodes]: nats paid for the label.
 };
+
+/// What the label of each episode costs.
+std::vector<double> naming_costs(std::span<const std::int32_t> labels);
 
 /// How much better one partition predicts than another, on the same folds, per step.
 struct PairedGain {
@@ -97,6 +105,8 @@ class Evidence {
   }
 };
 
+/// The labels with the second cluster of the pair as part of the first.
+std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, ClusterPair pair);
 /// 0 where the label is one of the two, else -1.
 std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair);
 

@@ -92,10 +92,12 @@ void HeldOut::set_noise(HeldOutScore& score) const {
   }
   score.v = 0.0;
   for (const double variance : score.noise) score.v -= 0.5 * std::log(variance);
+  for (const double nats : score.naming) score.v -= nats / statistics_.total_steps();
 }
 
 HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k) const {
   HeldOutScore result;
+  result.naming = naming_costs(labels);
   predict(labels, k, fold_of_.size(), result.errors);
   set_noise(result);
   return result;
@@ -103,6 +105,7 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
 
 double HeldOut::quick_score(std::span<const std::int32_t> labels, std::int64_t k) const {
   HeldOutScore result;
+  result.naming = naming_costs(labels);
   predict(labels, k, 1, result.errors);
   set_noise(result);
   return result.v;
@@ -111,6 +114,7 @@ double HeldOut::quick_score(std::span<const std::int32_t> labels, std::int64_t k
 HeldOutScore HeldOut::score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
                                    ClusterPair pair) const {
   auto result = score;
+  result.naming = naming_costs(joined_labels(labels, pair));
   predict(only_of(labels, pair), 1, fold_of_.size(), result.errors);
   set_noise(result);
   return result;
@@ -149,7 +153,7 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
 std::vector<double> HeldOut::costs(const HeldOutScore& score, std::span<const double> noise) const {
   std::vector<double> result;
   for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
-    double nats = 0.0;
+    double nats = score.naming[static_cast<std::size_t>(i)];
     for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
       const double steps = statistics_.piece(p).back();
       const auto errors =

@@ -21,7 +21,8 @@ inline constexpr double kMostUnusual = 3.0;
 /// How many nats a piece costs: its squared errors and the noise are [targets].
 double piece_cost(std::span<const double> errors, std::span<const double> noise, double steps);
 
-/// V = -½ Σ_d log(noise of target d); errors are [pieces, targets], squared and summed over steps.
+/// V = -½ Σ_d log(noise of target d), less what labels cost per step; errors are [pieces, targets],
+/// squared and summed over steps.
 class HeldOut {
  public:
   /// `statistics` must outlive this.

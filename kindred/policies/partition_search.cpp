@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
 constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
+constexpr double kErrors = 2.0;             // standard errors of a gain that counts
 constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
 constexpr std::int64_t kMostForTables = 4000;                 // episodes are searched
 constexpr std::int64_t kMostForFeatures = 1000;               // a round costs more
@@ -27,6 +28,7 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: 
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+constexpr double kFarBetter = 0.1;              // nats per step
 constexpr std::size_t kMostAlternatives = 6;
 constexpr double kAsGood = 0.03;  // of what k clusters gain over one
 constexpr double kAlike = 0.9;    // NMI from which two answers say the same
@@ -182,6 +184,7 @@ class Search {
   }
 
   /// How much V falls, per step of the two clusters, when the two closest are taken for one.
+  /// It counts only where it stands out of the differences between episodes.
   double separation(const Evidence& evidence, const Answer& answer) const {
     const auto& labels = answer.fit.labels;
     std::vector<double> steps(static_cast<std::size_t>(answer.fit.k), 0.0);
@@ -194,7 +197,10 @@ class Search {
       const double share = (steps[static_cast<std::size_t>(pair.first)] +
                             steps[static_cast<std::size_t>(pair.second)]) /
                            evidence.steps();
-      least = std::min(least, (answer.held_out.v - as_one.v) / share);
+      const auto gain = evidence.gain(as_one, answer.held_out);
+      const bool stands_out = gain.mean > kErrors * gain.error;
+      const double apart = (answer.held_out.v - as_one.v) / share;
+      least = std::min(least, stands_out ? apart : std::min(apart, 0.0));
     }
     return least;
   }
@@ -398,8 +404,7 @@ class Search {
 
   /// Partitions unlike the answer that predict as well, as far as the folds can tell.
   std::vector<Answer> alternatives(const Evidence& evidence, const std::vector<Descent>& descents,
-                                   const Answer& answer, double v_of_one) const {
-    const auto k = answer.fit.k;
+                                   const Answer& answer, std::int64_t k, double v_of_one) const {
     std::vector<Answer> tried;
     for (const auto start : distinct_starts(descents, k, kMostAlternatives)) {
       auto& other = tried.emplace_back();
@@ -420,11 +425,30 @@ class Search {
     for (auto& other : tried) {
       const auto lost = evidence.gain(other.held_out, answer.held_out);
       const bool as_good = answer.held_out.v - other.held_out.v <
-                           std::max(kAsGood * (answer.held_out.v - v_of_one), 2.0 * lost.error);
+                           std::max(kAsGood * (answer.held_out.v - v_of_one), kErrors * lost.error);
       if (other.fit.k == k && as_good && !like(other, answer) &&
           std::ranges::none_of(result, [&](const Answer& kept) { return like(other, kept); }))
         result.push_back(std::move(other));
     }
+    return result;
+  }
+
+  /// Partitions into two that would predict far better than one policy, were it not that their
+  /// labels say as much as they gain: such episodes are too short to tell two policies from one
+  /// that does now this, now that.
+  std::vector<Answer> told_by_labels_alone(const Evidence& evidence,
+                                           const std::vector<Descent>& descents,
+                                           const std::vector<Answer>& answers) const {
+    if (options_.k == 1 || answers.size() < 2 || answers[1].fit.k != 2) return {};
+    const auto free_of_charge = [&](const Answer& answer) {
+      double paid = 0.0;
+      for (const double nats : answer.held_out.naming) paid += nats;
+      return answer.held_out.v + paid / evidence.steps();
+    };
+    auto result = alternatives(evidence, descents, answers[0], 2, answers[0].held_out.v);
+    std::erase_if(result, [&](const Answer& other) {
+      return free_of_charge(other) < answers[0].held_out.v + kFarBetter;
+    });
     return result;
   }
 
@@ -443,9 +467,10 @@ class Search {
     improve(evidence, answers[result.chosen]);
     result.answers = std::move(answers);
     const auto& answer = result.answers[result.chosen];
-    if (answer.fit.k > 1)
-      result.alternatives =
-          alternatives(evidence, descents, answer, result.answers.front().held_out.v);
+    result.alternatives = answer.fit.k > 1
+                              ? alternatives(evidence, descents, answer, answer.fit.k,
+                                             result.answers.front().held_out.v)
+                              : told_by_labels_alone(evidence, descents, result.answers);
     const auto fits = at_k(evidence, descents, answer);
     for (std::size_t r = 0; r < fits.size(); ++r) {
       const auto& fit = fits[r];

@@ -171,31 +171,41 @@ void TableEvidence::predict(std::span<const std::int32_t> labels, std::int64_t k
     }
 }
 
-double TableEvidence::v(std::span<const double> nats) const {
+double TableEvidence::v(const HeldOutScore& score) const {
   double sum = 0.0;
-  for (const double cost : nats) sum -= cost;
+  for (const double cost : score.errors) sum -= cost;
+  for (const double cost : score.naming) sum -= cost;
   return sum / steps();
+}
+
+std::vector<double> TableEvidence::costs(const HeldOutScore& score, const HeldOutScore&) const {
+  auto result = score.errors;
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] += score.naming[i];
+  return result;
 }
 
 HeldOutScore TableEvidence::score(std::span<const std::int32_t> labels, std::int64_t k) const {
   HeldOutScore result;
+  result.naming = naming_costs(labels);
   predict(labels, k, fold_of_.size(), result.errors);
-  result.v = v(result.errors);
+  result.v = v(result);
   return result;
 }
 
 double TableEvidence::quick_score(std::span<const std::int32_t> labels, std::int64_t k) const {
-  std::vector<double> nats;
-  predict(labels, k, 1, nats);
-  return v(nats);
+  HeldOutScore result;
+  result.naming = naming_costs(labels);
+  predict(labels, k, 1, result.errors);
+  return v(result);
 }
 
 HeldOutScore TableEvidence::score_joined(const HeldOutScore& score,
                                          std::span<const std::int32_t> labels,
                                          ClusterPair pair) const {
   auto result = score;
+  result.naming = naming_costs(joined_labels(labels, pair));
   predict(only_of(labels, pair), 1, fold_of_.size(), result.errors);
-  result.v = v(result.errors);
+  result.v = v(result);
   return result;
 }
 

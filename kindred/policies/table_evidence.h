@@ -13,7 +13,8 @@
 
 namespace kindred {
 
-/// V is the mean log-probability of a step in held-out episodes; errors are nats, [episodes].
+/// V is the mean log-probability of a step in held-out episodes, less what labels cost; errors are
+/// nats, [episodes].
 class TableEvidence final : public Evidence {
  public:
   /// `data` must be interned with discrete actions.
@@ -28,9 +29,7 @@ class TableEvidence final : public Evidence {
   double quick_score(std::span<const std::int32_t> labels, std::int64_t k) const override;
   HeldOutScore score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
                             ClusterPair pair) const override;
-  std::vector<double> costs(const HeldOutScore& score, const HeldOutScore&) const override {
-    return score.errors;
-  }
+  std::vector<double> costs(const HeldOutScore& score, const HeldOutScore&) const override;
   std::int64_t first_piece(std::int64_t episode) const override { return episode; }
   Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
                           const HeldOutScore&) const override;
@@ -49,7 +48,7 @@ class TableEvidence final : public Evidence {
   /// [episodes]. Episodes with labels below 0 are left as they are in `nats`.
   void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                std::vector<double>& nats) const;
-  double v(std::span<const double> nats) const;
+  double v(const HeldOutScore& score) const;
   /// How often each code (observation × actions + action) occurs in each cluster, [k, codes];
   /// labels below 0 belong to none.
   std::vector<double> count(std::span<const std::int32_t> labels, std::int64_t k) const;

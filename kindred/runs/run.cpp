@@ -139,7 +139,8 @@ LoadedRun with_alternative(LoadedRun run, const RunFolder& folder, std::int64_t 
   const ArrayFileReader scores(folder.scores());
   run.labels = scores.read<std::int32_t>(alternative_name(number), {std::ssize(run.labels)}).values;
   run.margins.clear();
-  require_consistent(run, folder);
+  if (std::ranges::any_of(run.labels, [](auto label) { return label < 0; }))
+    throw DataFormatError("'{}' holds a label below 0", folder.scores().string());
   return run;
 }
 
@@ -179,7 +180,10 @@ LabelledDataset load_labelled_dataset(const LoadedRun& run, const std::string& m
                                       const std::string& flag) {
   auto options = reading_options(run.record);
   options.data = dataset_path(run.record, moved_to, flag);
-  LabelledDataset labelled{options.load_everything(), {}, run.record.k()};
+  LabelledDataset labelled{
+      options.load_everything(),
+      {},
+      std::max<std::int64_t>(run.record.k(), 1 + *std::ranges::max_element(run.labels))};
   const auto& all = labelled.dataset.data;
   require_same_data(run.record.fingerprint(), fingerprint_of(options.select(all)), options.data);
   labelled.labels = match_labels(

@@ -107,6 +107,20 @@ TEST_F(Program, FindsHowManyPoliciesThereAre) {
                    "merge-to is 2, but k is to be found");
 }
 
+TEST_F(Program, AnotherAnswerThatIsAsGoodCanBeWritten) {
+  ASSERT_EQ(run({"generate", "bandit", "--per-expert", "30", "--seed", "1", "-o", "b.h5"}).code, 0);
+  const auto found = run({"cluster", "b.h5", "-o", "run", "--json"});
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(found.last()["verdict"], "several");
+  EXPECT_THAT(found.err, HasSubstr("ANSWERS predict equally well"));
+  EXPECT_THAT(found.err, HasSubstr("kindred label run --alternative 2"));
+  const auto labelled = run({"label", "run", "--alternative", "2", "--json"});
+  ASSERT_EQ(labelled.code, 0) << labelled.err;
+  EXPECT_EQ(labelled.last()["alternative"], 2);
+  expect_bad_input({"label", "run", "--alternative", "9", "--replace"},
+                   "there is no alternative 9");
+}
+
 TEST_F(Program, TruthFromAFile) {
   make_diagonal("100");
   std::ofstream truth(folder_ / "t.csv");

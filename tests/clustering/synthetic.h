@@ -75,4 +75,38 @@ inline Trajectories without_interning(Trajectories data) {
   return data;
 }
 
+/// Episodes of 15 steps in six observations that repeat, each drawn anew; each of the policies
+/// prefers one of four actions in each observation, and takes any of them one time in five.
+inline Trajectories repeating_choices(std::int64_t episodes, std::int64_t policies,
+                                      std::uint64_t seed) {
+  constexpr std::uint64_t kObservations = 6, kActions = 4;
+  Random random(seed, "choices");
+  std::vector<std::int32_t> preferred;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(policies) * kObservations; ++i)
+    preferred.push_back(static_cast<std::int32_t>(random.below(kActions)));
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> index, actions, labels;
+  std::vector<float> table;
+  for (std::uint64_t s = 0; s < kObservations; ++s) table.push_back(static_cast<float>(s));
+  Trajectories data;
+  for (std::int64_t i = 0; i < episodes; ++i) {
+    const auto policy = static_cast<std::uint64_t>(i % policies);
+    for (int t = 0; t < 15; ++t) {
+      const auto s = random.below(kObservations);
+      index.push_back(static_cast<std::int32_t>(s));
+      actions.push_back(random.below(5) == 0 ? static_cast<std::int32_t>(random.below(kActions))
+                                             : preferred[policy * kObservations + s]);
+    }
+    offsets.push_back(std::ssize(index));
+    labels.push_back(static_cast<std::int32_t>(policy));
+    data.ids.push_back(std::to_string(i));
+  }
+  data.offsets = std::move(offsets);
+  data.observations = Observations::interned(Column<float>(std::move(table)), 1,
+                                             Column<std::int32_t>(std::move(index)));
+  data.actions = Actions::discrete(Column<std::int32_t>(std::move(actions)), kActions);
+  data.labels = std::move(labels);
+  return data;
+}
+
 }  // namespace kindred::testing

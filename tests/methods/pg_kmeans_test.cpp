@@ -302,6 +302,33 @@ TEST(PgKmeans, TablesRefuseAGpu) {
   }
 }
 
+TEST(PgKmeans, FindsTheExpertsOfGridworldsUnaided) {
+  for (const auto& [name, experts] : {std::pair{"diagonal", 5}, std::pair{"takeball", 4}}) {
+    const auto data = gridworld(name, 1200);  // of which a sample is searched
+    const auto result = fit(data, {});
+    EXPECT_EQ(result.k(), experts) << name;
+    EXPECT_LT(result.searched, data.episodes());
+    EXPECT_GE(normalized_mutual_information(result.labels, data.labels.span()),
+              0.98 * ceiling(data))
+        << name;
+    EXPECT_EQ(restart_agreement(result).verdict, "unique") << name;
+  }
+}
+
+TEST(PgKmeans, SaysThatSeveralAnswersAreAsGood) {
+  const auto data = gridworld("bandit", 50);
+  const auto result = fit(data, {});
+  // An episode is one step: two policies predict no better than one that does either.
+  EXPECT_EQ(result.k(), 1);
+  EXPECT_EQ(restart_agreement(result).verdict, "several");
+  ASSERT_EQ(result.alternatives.size(), 2u);  // by either pairing of the two states
+  for (const auto& other : result.alternatives)
+    EXPECT_EQ(std::ssize(other.labels), data.episodes());
+  EXPECT_LT(
+      normalized_mutual_information(result.alternatives[0].labels, result.alternatives[1].labels),
+      0.1);
+}
+
 TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {
   const auto data = linear_control({.episodes = 5});
   const auto message = [&](auto change) -> std::string {

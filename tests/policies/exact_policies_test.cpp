@@ -211,6 +211,38 @@ TEST(HeldOut, NamesOfClustersAndOrderOfEpisodesDoNotMatter) {
   EXPECT_NEAR(HeldOut(again.statistics, reversed.ids, kRidge).score(moved, 3).v, v, 1e-9);
 }
 
+TEST(HeldOut, JoiningIsScoringTheJoinedPartition) {
+  const Exact exact(testing::linear_control({.episodes = 70, .policies = 3}), 4);
+  const HeldOut held_out(exact.statistics, exact.data.ids, kRidge);
+  const auto labels = random_labels(70, 3, 2);
+  auto joined = labels;
+  for (auto& label : joined)
+    if (label == 2) label = 0;
+  EXPECT_NEAR(held_out.score_joined(held_out.score(labels, 3), labels, {0, 2}).v,
+              held_out.score(joined, 2).v, 1e-12);
+}
+
+TEST(HeldOut, WhatGoesAstrayCountsAtMostThreeTimesTheUsual) {
+  // The last piece of one episode follows no policy at all.
+  auto data = testing::linear_control({.episodes = 30, .length = 800, .policies = 2});
+  std::vector<float> actions(data.actions.floats().span().begin(),
+                             data.actions.floats().span().end());
+  for (auto t = data.offsets[7] + 600; t < data.offsets[8]; ++t)
+    actions[static_cast<std::size_t>(2 * t)] = 50.0f;
+  data.actions = Actions::continuous(std::move(actions), 2);
+  const Exact exact(data);
+  ASSERT_EQ(exact.statistics.last_piece(7) - exact.statistics.first_piece(7), 4);
+  const HeldOut held_out(exact.statistics, data.ids, kRidge);
+  const std::vector<std::int32_t> truth(data.labels.span().begin(), data.labels.span().end());
+  const auto score = held_out.score(truth, 2);
+  const auto costs = held_out.costs(score, score.noise);
+  EXPECT_LE(costs[7], 0.5 * 2.0 * static_cast<double>(data.length(7)) * kMostUnusual);
+  // It moves neither its own label nor what is usual.
+  auto moved = truth;
+  moved[7] = 1 - moved[7];
+  EXPECT_GT(score.v, held_out.score(moved, 2).v);
+}
+
 TEST(HeldOut, PrefersTheTruthToWhatOnlyMemorises) {
   const auto data = testing::linear_control({.episodes = 40, .length = 20, .policies = 2});
   const Exact exact(data);

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kindred/core/error.h"
+#include <algorithm>
+
+#include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "tests/clustering/synthetic.h"
 
@@ -64,6 +66,21 @@ TEST(PartitionSearch, TheAnswerDoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(one.answers[i].fit.labels, four.answers[i].fit.labels);
     EXPECT_EQ(one.answers[i].held_out.v, four.answers[i].held_out.v);
   }
+}
+
+TEST(EpisodesToSearch, AreASampleThatFollowsFromIdsWhereThereAreMany) {
+  const auto data = linear_control({.episodes = 1500, .length = 5});
+  const auto searched = episodes_to_search(data, {});
+  EXPECT_EQ(searched.size(), 1000u);
+  EXPECT_TRUE(std::ranges::is_sorted(searched));
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < 1500; ++i) order.push_back(1499 - i);
+  std::vector<std::int64_t> expected;
+  for (const auto i : episodes_to_search(select_episodes(data, order), {}))
+    expected.push_back(1499 - i);
+  std::ranges::sort(expected);
+  EXPECT_EQ(searched, expected);
+  EXPECT_EQ(episodes_to_search(linear_control({.episodes = 9}), {}).size(), 9u);
 }
 
 TEST(PartitionSearch, EqualActionsAreOnePolicy) {
