@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
 constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
 constexpr double kErrors = 2.0;             // standard errors of a gain that counts
+constexpr double kBeyondDoubt = 5.0;        // nats per episode
 constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
 constexpr std::int64_t kMostForTables = 4000;                 // episodes are searched
 constexpr std::int64_t kMostForFeatures = 1000;               // a round costs more
@@ -184,7 +185,8 @@ class Search {
   }
 
   /// How much V falls, per step of the two clusters, when the two closest are taken for one.
-  /// It counts only where it stands out of the differences between episodes.
+  /// It counts only where it stands out of the differences between episodes, or where each episode
+  /// leaves no doubt: of two long episodes of each policy little can be said about others.
   double separation(const Evidence& evidence, const Answer& answer) const {
     const auto& labels = answer.fit.labels;
     std::vector<double> steps(static_cast<std::size_t>(answer.fit.k), 0.0);
@@ -198,8 +200,9 @@ class Search {
                             steps[static_cast<std::size_t>(pair.second)]) /
                            evidence.steps();
       const auto gain = evidence.gain(as_one, answer.held_out);
-      const bool stands_out = gain.mean > kErrors * gain.error;
       const double apart = (answer.held_out.v - as_one.v) / share;
+      const double per_episode = apart * evidence.steps() / static_cast<double>(data_.episodes());
+      const bool stands_out = gain.mean > kErrors * gain.error || per_episode > kBeyondDoubt;
       least = std::min(least, stands_out ? apart : std::min(apart, 0.0));
     }
     return least;
