@@ -1,4 +1,4 @@
-// kindred score: how well a finished run agrees with the truth.
+// kindred score: how well a finished run predicts, and how well it agrees with the truth.
 #include <memory>
 
 #include "command.h"
@@ -21,14 +21,24 @@ struct ScoreCommand {
                  {"k", fitted.centres->count()},
                  {"episodes", fitted.labels.size()}};
     say(fmt::format("{}: {}", run_folder, fitted.record.method));
-    if (truth.empty()) {
-      if (!fitted.record.result.contains("nmi"))
-        throw InvalidArgument("the run in '{}' was made without true labels; give --truth CSV",
-                              run_folder);
+    const auto& result = fitted.record.result;
+    if (truth.empty() && !result.contains("nmi") && !result.contains("v"))
+      throw InvalidArgument("the run in '{}' was made without true labels; give --truth CSV",
+                            run_folder);
+    if (result.contains("v_of_one")) {
+      tell("held-out V", fmt::format("{:.4f}; of one policy {:.4f}", result["v"].get<double>(),
+                                     result["v_of_one"].get<double>()));
+      tell("gain", fmt::format("{:.4f} ± {:.4f} nats per step, on {} trajectories",
+                               result["v_gain"].get<double>(), result["v_gain_error"].get<double>(),
+                               grouped(result["v_judged"].get<std::int64_t>())));
+    }
+    for (const char* key : {"v", "v_of_one", "v_gain", "v_gain_error", "v_judged"})
+      if (result.contains(key)) json[key] = result[key];
+    if (truth.empty() && result.contains("nmi")) {
       for (const char* key : {"nmi", "ari", "accuracy", "purity", "homogeneity", "completeness"})
         json[key] = fitted.record.result.at(key);
       tell_recorded_scores(fitted.record.result);
-    } else {
+    } else if (!truth.empty()) {
       const auto scores = score_run(fitted, truth);
       add_scores(json, scores);
       tell_scores(scores, std::nullopt);
@@ -41,7 +51,8 @@ struct ScoreCommand {
 }  // namespace
 
 void add_score(CLI::App& app) {
-  auto* command = app.add_subcommand("score", "Compare a run's labels with the truth");
+  auto* command = app.add_subcommand(
+      "score", "How well a run predicts, and how its labels compare with the truth");
   command->footer(
       "Examples:\n"
       "  kindred score run --truth hopper.labels.csv\n"

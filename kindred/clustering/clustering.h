@@ -102,6 +102,15 @@ struct Considered {
   double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
 };
 
+/// How well policies of the clusters predict trajectories they have not seen, in nats per step.
+struct HeldOutJudgement {
+  double v = 0.0;
+  double v_of_one = 0.0;  ///< Of one policy for everything.
+  double gain = 0.0;      ///< Over it, trajectory by trajectory.
+  double gain_error = 0.0;
+  std::int64_t judged = 0;  ///< Trajectories: all, or a sample.
+};
+
 /// Another partition that explains the data as well.
 struct Alternative {
   std::vector<std::int32_t> labels;  ///< [episodes]
@@ -142,6 +151,7 @@ struct Clustering {
   std::shared_ptr<const Centres> centres;
   std::vector<Considered> considered;  ///< By k; empty where the method cannot say.
   bool k_found = false;                ///< It was not asked for.
+  std::optional<HeldOutJudgement> judgement;
   std::int64_t searched = 0;  ///< Episodes the answer was found on; 0: all, as most methods do.
   std::vector<Alternative> alternatives;
   std::optional<Agreement> agreement;  ///< Where the method judges by more than its objective.

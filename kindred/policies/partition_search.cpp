@@ -536,6 +536,34 @@ std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
   return episodes;
 }
 
+std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
+                                                std::span<const std::int32_t> labels,
+                                                const Workers& workers) {
+  SearchOptions options;
+  options.tables = data.observations.is_interned() && data.actions.is_discrete();
+  std::vector<std::int64_t> judged;
+  try {
+    judged = episodes_to_search(data, options);
+  } catch (const InvalidArgument&) {
+    return std::nullopt;
+  }
+  const auto part = select_episodes(data, judged);
+  std::vector<std::int32_t> theirs;
+  for (const auto i : judged) theirs.push_back(labels[static_cast<std::size_t>(i)]);
+  theirs = consecutive_labels(std::move(theirs));
+  std::unique_ptr<const Evidence> evidence;
+  if (options.tables)
+    evidence = std::make_unique<TableEvidence>(part, workers);
+  else
+    evidence = std::make_unique<FeatureEvidence>(
+        part, FeatureMap(part.observations, options.cosines),
+        std::make_shared<ActionTargets>(part.actions), options.ridge, workers);
+  const auto all = evidence->score(theirs, 1 + *std::ranges::max_element(theirs));
+  const auto one = evidence->score(std::vector<std::int32_t>(theirs.size(), 0), 1);
+  const auto gain = evidence->gain(one, all);
+  return HeldOutJudgement{all.v, one.v, gain.mean, gain.error, std::ssize(judged)};
+}
+
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,
                                const RunContext& run) {
   return Search(data, options, run).find();

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
@@ -57,6 +59,12 @@ struct SearchResult {
 /// from their ids. Throws InvalidArgument when observations have too many numbers for statistics.
 std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
                                              const SearchOptions& options);
+
+/// Judges the labels of any method. Nothing where policies in closed form cannot be made of the
+/// data. Throws Interrupted when asked to stop.
+std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
+                                                std::span<const std::int32_t> labels,
+                                                const Workers& workers);
 
 /// Throws Interrupted when asked to stop.
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,

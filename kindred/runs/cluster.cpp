@@ -6,6 +6,7 @@
 
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
+#include "kindred/policies/partition_search.h"
 #include "kindred/runs/scores.h"
 
 namespace kindred {
@@ -36,6 +37,15 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
   const auto oracle = oracle_nmi(data);
   record.result["ceiling"] =
       oracle ? nlohmann::ordered_json(*oracle) : nlohmann::ordered_json(nullptr);
+}
+
+/// A stop that is asked for now comes too late to lose the labels; they are only not judged.
+void judge(const Trajectories& data, const RunContext& run, Clustering& clustering) {
+  if (clustering.judgement) return;
+  try {
+    clustering.judgement = judge_partition(data, clustering.labels, run);
+  } catch (const Interrupted&) {
+  }
 }
 
 /// Removes a folder in which nothing was saved, so that a failed run leaves no trace.
@@ -69,9 +79,10 @@ ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
   run.checkpoint = folder.state();
   run.data_name = dataset.path;
 
-  const Clustering clustering = request.method->fit(dataset.data, run);
+  Clustering clustering = request.method->fit(dataset.data, run);
   if (clustering.stopped)
     return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
+  judge(dataset.data, run, clustering);
   describe_result(clustering, dataset.data, run, record);
   save_run(folder, dataset.data, clustering, record, request.config);
   return {ClusterOutcome::End::kFinished, std::move(record), 0};

@@ -117,7 +117,6 @@ Json describe_restart(const RestartSummary& restart) {
 void describe_considered(const Clustering& clustering, Json& result) {
   auto all = Json::array();
   for (const auto& one : clustering.considered) {
-    if (one.k == clustering.k()) result["v"] = one.v;
     all.push_back({{"k", one.k},
                    {"v", one.v},
                    {"gain", one.gain},
@@ -190,6 +189,12 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                      {"least_nmi", agreement.least_nmi}}}};
   record.result["k_found"] = clustering.k_found;
   if (!clustering.considered.empty()) describe_considered(clustering, record.result);
+  if (clustering.judgement)
+    record.result.update({{"v", clustering.judgement->v},
+                          {"v_of_one", clustering.judgement->v_of_one},
+                          {"v_gain", clustering.judgement->gain},
+                          {"v_gain_error", clustering.judgement->gain_error},
+                          {"v_judged", clustering.judgement->judged}});
   if (clustering.searched > 0) record.result["searched"] = clustering.searched;
   if (!clustering.considered.empty()) {
     Json alternatives = Json::array();

@@ -121,6 +121,22 @@ TEST_F(Program, AnotherAnswerThatIsAsGoodCanBeWritten) {
                    "there is no alternative 9");
 }
 
+TEST_F(Program, AnyMethodsLabelsAreJudgedByWhatTheyPredict) {
+  auto data = kindred::testing::linear_control({.episodes = 40, .policies = 2});
+  data.labels = {};
+  kindred::write_trajectories(data, folder_ / "two.h5", kindred::Format::kKindred);
+  ASSERT_EQ(run({"cluster", "two.h5", "--method", "return-kmeans", "-k", "2", "-o", "run"}).code,
+            0);
+  const auto scored = run({"score", "run", "--json"});
+  ASSERT_EQ(scored.code, 0) << scored.err;
+  const auto json = scored.last();
+  EXPECT_FALSE(json.contains("nmi"));
+  EXPECT_GT(json["v"].get<double>(), json["v_of_one"].get<double>());  // rewards tell who acted
+  EXPECT_GT(json["v_gain"].get<double>(), 2.0 * json["v_gain_error"].get<double>());
+  EXPECT_EQ(json["v_judged"], 40);
+  EXPECT_THAT(scored.err, HasSubstr("nats per step, on 40 trajectories"));
+}
+
 TEST_F(Program, TruthFromAFile) {
   make_diagonal("100");
   std::ofstream truth(folder_ / "t.csv");

@@ -89,6 +89,13 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
          .v = other.held_out.v,
          .nmi = normalized_mutual_information(other.fit.labels, answer.fit.labels)});
   }
+  const auto& one = found.answers.front();
+  const auto gain = found.evidence->gain(one.held_out, answer.held_out);
+  result.judgement = {.v = answer.held_out.v,
+                      .v_of_one = one.held_out.v,
+                      .gain = gain.mean,
+                      .gain_error = gain.error,
+                      .judged = std::ssize(searched)};
   result.agreement = judge_answer(found);
   for (auto& restart : found.restarts) {  // the others have no label from it
     std::vector<std::int32_t> labels(static_cast<std::size_t>(data.episodes()), -1);

@@ -8,6 +8,11 @@ const decades = 6;
 /// `most`: how many ticks have room.
 export function objectiveScale(objectives: number[], most = Infinity): ScaleOptions {
   const values = objectives.filter(Number.isFinite);
+  const [low, high] = extent(values);
+  const rounding = 1e-6 * Math.max(Math.abs(low), Math.abs(high));
+  if (high > low && high - low < rounding) {
+    return {type: 'linear', domain: [low - rounding, high + rounding], ticks: [low], tickFormat: number};
+  }
   const [least, largest] = extent(values.map(Math.abs));
   const oneSign = values.every((value) => value <= 0) || values.every((value) => value >= 0);
   if (!oneSign || largest < span * least || largest === 0) {
