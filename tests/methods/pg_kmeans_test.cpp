@@ -329,6 +329,19 @@ TEST(PgKmeans, SaysThatSeveralAnswersAreAsGood) {
       0.1);
 }
 
+TEST(PgKmeans, TrainsNetworksWhereObservationsAreWideAndTheNumberIsGiven) {
+  Options options;
+  options.k = 2;
+  const auto wide = linear_control({.episodes = 10, .length = 20, .obs_dim = 300});
+  EXPECT_EQ(resolve(options, wide).policy, PolicyKind::kMlp);
+  EXPECT_EQ(resolve(options, linear_control({.episodes = 10})).policy, PolicyKind::kFeatures);
+  EXPECT_EQ(resolve(options, gridworld("diagonal", 3)).policy, PolicyKind::kTabular);
+  options.k = 0;
+  EXPECT_THROW(resolve(options, wide), InvalidArgument);
+  options.policy = PolicyKind::kFeatures;
+  EXPECT_TRUE(resolve(options, wide).searches());
+}
+
 TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {
   const auto data = linear_control({.episodes = 5});
   const auto message = [&](auto change) -> std::string {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kindred/core/error.h"
+#include "kindred/policies/partition_search.h"
 
 namespace kindred::pg_kmeans {
 
@@ -27,7 +28,7 @@ OptionTable Options::describe() {
       choice("choose", choose, {"auto", "held-out", "objective"},
              "By what the answer is chosen: how well policies predict episodes they have not seen, "
              "or the paper's objective J, for which k must be given. auto: held-out, but objective "
-             "for policy mlp."),
+             "for policy mlp, and where k is given and observations are as wide as pictures."),
       choice("init", init, {"random", "fingerprint"},
              "First labels: a random equal partition, or k-means on each episode's linear picture "
              "of its policy (continuous actions)."),
@@ -89,15 +90,35 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
                           present, most);
 }
 
+/// Whether as many numbers per observation as in pictures leave too few steps for each of them.
+bool too_wide_for_closed_form(const Trajectories& data) {
+  constexpr std::int64_t kWide = 100, kStepsForANumber = 50;
+  if (data.observations.dim() < kWide) return false;
+  std::int64_t steps = 0;
+  try {
+    for (const auto episode : episodes_to_search(data, {})) steps += data.length(episode);
+  } catch (const InvalidArgument&) {
+    return true;
+  }
+  return steps < kStepsForANumber * (1 + data.observations.dim());
+}
+
 }  // namespace
 
 Options resolve(Options options, const Trajectories& data) {
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
-  if (options.choose == Choose::kAuto)
-    options.choose =
-        options.policy == PolicyKind::kMlp || options.init == Initialisation::kEpisodeRegression
-            ? Choose::kObjective
-            : Choose::kHeldOut;
+  const bool wide = options.policy == PolicyKind::kAuto && options.choose == Choose::kAuto &&
+                    !counted && too_wide_for_closed_form(data);
+  if (wide && options.k == 0)
+    throw InvalidArgument(
+        "{} numbers per observation are too many to find out how many policies there are; give the "
+        "number of clusters with -k, and networks will be trained",
+        data.observations.dim());
+  if (options.choose == Choose::kAuto) {
+    const bool networks = wide || options.policy == PolicyKind::kMlp ||
+                          options.init == Initialisation::kEpisodeRegression;
+    options.choose = networks ? Choose::kObjective : Choose::kHeldOut;
+  }
   if (options.policy == PolicyKind::kAuto) {
     if (!options.searches())
       options.policy = PolicyKind::kMlp;
