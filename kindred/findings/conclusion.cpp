@@ -16,11 +16,20 @@ std::string in_words(std::int64_t number) {
                                                     : std::to_string(number);
 }
 
+/// Where only some of the trajectories were searched: " on 4,000 of them".
+std::string found_on(const RunRecord& record) {
+  const auto searched = record.result.value("searched", std::int64_t{0});
+  return searched > 0 && searched < record.dataset.at("episodes").get<std::int64_t>()
+             ? fmt::format(" on {} of the trajectories", grouped(searched))
+             : "";
+}
+
 /// "five clusters, as asked": their number was chosen for the run, not found by it.
 std::string how_many(const RunRecord& record) {
   const auto k = record.result.at("k").get<std::int64_t>();
   auto clusters = fmt::format("{} {}", in_words(k), k == 1 ? "cluster" : "clusters");
-  if (record.result.value("k_found", false)) return clusters + " (their number was found)";
+  if (record.result.value("k_found", false))
+    return fmt::format("{} (their number was found{})", clusters, found_on(record));
   if (!record.options.is_object() || !record.options.contains("k")) return clusters;
   const auto merge_to = record.options.value("merge-to", std::int64_t{0});
   const auto asked = merge_to > 0 ? merge_to : record.options.at("k").get<std::int64_t>();

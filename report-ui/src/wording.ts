@@ -1,5 +1,5 @@
 // What the numbers of a run mean, in words.
-import {counted, measure} from './format';
+import {counted, measure, number} from './format';
 import type {RunRecord} from './record';
 
 /// Whose NMI the record calls the ceiling. It is not a bound: ties can be broken better.
@@ -66,8 +66,14 @@ export function agreementDetail(run: RunRecord): string {
       : 'It finds the best clusters exactly.';
   }
   if (run.result.alternatives?.length) {
-    return `NMI between them is ${measure(least_nmi)} at least. ` +
+    return `Their NMI with this one is ${measure(least_nmi)} at least. ` +
         '“kindred label RUN --alternative 2” writes the labels of the second.';
+  }
+  if (run.result.alternatives) {
+    const {searched} = run.result;
+    const where = searched && searched < run.dataset.episodes
+      ? ` on the ${number(searched)} trajectories that were searched` : '';
+    return `${same} of ${counted(run.restarts.length, 'random start')} lead to these labels${where}.`;
   }
   const of = `${good} of ${counted(run.restarts.length, 'restart')} come close to the best objective`;
   if (good < 2 && verdict === 'unique') {
@@ -81,6 +87,10 @@ export function agreementDetail(run: RunRecord): string {
 
 /// What the objective is.
 export function objectiveMeaning(run: RunRecord): string {
+  const {searched} = run.result;
+  if (searched && searched < run.dataset.episodes) {
+    return `Log-likelihood of the actions of the ${number(searched)} trajectories that were searched.`;
+  }
   if (run.method === 'pg-kmeans' || run.method === 'sorl') {
     return run.dataset.action.kind === 'discrete'
       ? 'Log-likelihood of all actions under the policies; 0: every action was certain.'
