@@ -229,10 +229,18 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
           std::vector(static_cast<std::size_t>(options.restarts), clusters)};
 }
 
+/// Networks are what a GPU is for; the search runs on the CPU.
+Options on_device(Options options, const RunContext& run) {
+  if (run.device != "cpu" && options.k > 0 && options.policy == PolicyKind::kAuto &&
+      options.choose == Choose::kAuto)
+    options.choose = Choose::kObjective;
+  return options;
+}
+
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  const Options options = resolve(requested, data);
+  const Options options = resolve(on_device(requested, run), data);
   return stoppable([&](std::int64_t& rounds) {
     if (options.searches()) return fit_exact_policies(data, options, run);
     State state = new_state(data, options, run);
