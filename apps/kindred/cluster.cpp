@@ -80,8 +80,9 @@ struct ClusterCommand {
 
   static void tell_result(const RunRecord& record, const RunFolder& folder) {
     const auto& result = record.result;
-    say(fmt::format("{}: {} trajectories in {} clusters", record.method,
-                    grouped(record.dataset["episodes"].get<std::int64_t>()), record.k()));
+    say(fmt::format("{}: {} trajectories in {} {}", record.method,
+                    grouped(record.dataset["episodes"].get<std::int64_t>()), record.k(),
+                    record.k() == 1 ? "cluster" : "clusters"));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
     if (result.value("k_found", false)) tell("policies", found_words(record));
     if (const auto searched = result.value("searched", std::int64_t{0});

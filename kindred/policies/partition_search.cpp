@@ -214,8 +214,10 @@ class Search {
         static_cast<std::int64_t>(answers.size()), 1, [&](std::int64_t begin, std::int64_t end) {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
             auto& answer = answers[i];
-            if (answer.fit.k > 1) answer.separation = separation(evidence, answer);
-            answer.needed = options_.separation;
+            if (!answer.checked) {
+              if (answer.fit.k > 1) answer.separation = separation(evidence, answer);
+              answer.needed = options_.separation;
+            }
             if (i > 0) answer.gain = evidence.gain(answers[i - 1].held_out, answer.held_out);
             answer.agreement = agreement(descents, answer);
           }
@@ -240,10 +242,14 @@ class Search {
     for (auto i = answers.size() - 1; i > 0; --i) {
       auto& answer = answers[i];
       if (answer.separation < answer.needed) continue;
-      if (answer.held_out.v <= best_v(std::span(answers).first(i))) continue;
-      if (view.map && options_.cosines > 0) {
+      if (answer.held_out.v <= best_v(std::span(answers).first(i))) {
+        answer.separation = 0.0;  // its clusters differ, but fewer predict as well
+        continue;
+      }
+      if (view.map && options_.cosines > 0 && !answer.checked) {
         answer.separation = checked_separation(view, answer);
         answer.needed = kCheckedShare * options_.separation;
+        answer.checked = true;
       }
       if (answer.separation >= answer.needed) return i;
     }
@@ -309,8 +315,8 @@ class Search {
   }
 
   /// Whether one of the clusters hides two policies: the best answer with one more cluster that
-  /// splitting gives, in place of the one found so far if it is better.
-  void split_best(const Evidence& evidence, const std::vector<Descent>& descents,
+  /// splitting gives, in place of the one found so far if it is better. Returns whether it is.
+  bool split_best(const Evidence& evidence, const std::vector<Descent>& descents,
                   std::vector<Answer>& answers, std::size_t chosen) const {
     const auto& from = answers[chosen];
     std::vector<Answer> tried(static_cast<std::size_t>(from.fit.k));
@@ -323,16 +329,17 @@ class Search {
       }
     });
     std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
-    if (tried.empty()) return;
+    if (tried.empty()) return false;
     auto best = std::ranges::max_element(tried, {}, [](const Answer& a) { return a.held_out.v; });
     const auto next = answers.begin() + static_cast<std::ptrdiff_t>(chosen) + 1;
     if (next != answers.end() && next->fit.k == best->fit.k) {
-      if (best->held_out.v <= next->held_out.v) return;
+      if (best->held_out.v <= next->held_out.v) return false;
       *next = std::move(*best);
     } else {
       answers.insert(next, std::move(*best));
     }
     judge(evidence, descents, answers);
+    return true;
   }
 
   /// Moves that may raise V, by policies that have not seen the episode: every episode to the
@@ -461,8 +468,8 @@ class Search {
     const auto& evidence = *view.evidence;
     result.evidence = view.evidence;
     result.chosen = choose(view, answers);
-    while (options_.k == 0 && answers[result.chosen].fit.k < options_.k_max) {
-      split_best(evidence, descents, answers, result.chosen);
+    while (options_.k == 0 && answers[result.chosen].fit.k < options_.k_max &&
+           split_best(evidence, descents, answers, result.chosen)) {
       const auto chosen = choose(view, answers);
       if (chosen <= result.chosen) break;
       result.chosen = chosen;

@@ -456,7 +456,7 @@ int main_of(const Words& arguments) {
   const bool mounted = enter_own_mounts(why_not);
   const bool skipped = !mounted && chosen.erase("full-disk") > 0;
   if (skipped)
-    fmt::print("NOT RUN: full-disk: this system does not permit mounting ({})\n", why_not);
+    fmt::print("*** NOT TESTED: full-disk: this system does not permit mounting ({})\n", why_not);
   if (chosen.empty()) return kSkipped;
   Suite suite(fs::temp_directory_path() / fmt::format("kindred-faults-{}", ::getpid()), mounted,
               thorough);

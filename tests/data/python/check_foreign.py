@@ -12,7 +12,7 @@ try:
     import h5py
     import numpy
 except ImportError as missing:
-    print(f"NOT RUN: {missing}; 'scripts/setup test' installs what is needed")
+    print(f"*** NOT TESTED: {missing}; 'scripts/setup test' installs what is needed")
     sys.exit(77)
 
 STEPS = 40

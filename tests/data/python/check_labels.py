@@ -23,7 +23,7 @@ try:
     from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
 except ImportError as missing:
-    print(f"NOT RUN: {missing}; 'scripts/setup test' installs what is needed")
+    print(f"*** NOT TESTED: {missing}; 'scripts/setup test' installs what is needed")
     sys.exit(77)
 
 program = sys.argv[1]
@@ -323,5 +323,5 @@ with tempfile.TemporaryDirectory() as temporary:
         shutil.copyfile(hopper, folder / "hopper.hdf5")
         check_d4rl(folder, folder / "hopper.hdf5", "policy_id")
     else:
-        print(f"NOT RUN: no dataset {hopper}")
+        print(f"*** NOT TESTED: no dataset {hopper}")
 print("Labels and parts are read as meant: Minari", minari.__version__, "and h5py", h5py.__version__)

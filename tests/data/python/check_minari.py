@@ -17,7 +17,7 @@ try:
     from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
 except ImportError as missing:
-    print(f"NOT RUN: {missing}; 'scripts/setup test' installs what is needed")
+    print(f"*** NOT TESTED: {missing}; 'scripts/setup test' installs what is needed")
     sys.exit(77)
 
 bridge = sys.argv[1]

@@ -208,7 +208,7 @@ test('paths show routes', async () => {
 });
 
 test('walkers show returns, lengths, actions and curves', async (t) => {
-  if (!files.hopper) return t.skip('NOT TESTED: built without MuJoCo');
+  if (!files.hopper) return t.skip('*** NOT TESTED: built without MuJoCo');
   const page = await open(browser, files.hopper);
   const text = await page.locator('#behaviour').innerText();
   for (const word of ['Return', 'Length', 'thigh torque', 'forward velocity'])

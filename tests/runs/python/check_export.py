@@ -17,7 +17,7 @@ try:
     import numpy as np
     import torch
 except ImportError as error:
-    print(f"NOT RUN: {error}; 'scripts/setup test' installs python3-torch")
+    print(f"*** NOT TESTED: {error}; 'scripts/setup test' installs python3-torch")
     sys.exit(77)
 
 TOLERANCE = 1e-5  # as in example.py; versions of torch add up in other orders
