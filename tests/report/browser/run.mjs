@@ -9,7 +9,7 @@ const [program, artefacts] = process.argv.slice(2);
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
     .find(existsSync);
 if (!browser) {
-  console.log('NOT RUN: there is no browser here; scripts/setup test installs chromium');
+  console.log('*** NOT TESTED: there is no browser here; scripts/setup test installs chromium');
   process.exit(77);
 }
 const {status} = spawnSync(
