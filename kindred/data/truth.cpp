@@ -122,10 +122,11 @@ std::unordered_map<std::string, std::int64_t> episodes_by_id(const Trajectories&
 }
 
 /// The episode each row speaks of: by id when all rows name ids, else by number.
-std::vector<std::int64_t> find_episodes(const Trajectories& data, const LabelRows& rows,
+std::vector<std::int64_t> find_episodes(const Trajectories& data,
+                                        std::span<const std::string> names,
+                                        std::span<const std::int64_t> lines,
                                         const std::string& what) {
   const auto by_id = episodes_by_id(data);
-  const auto& names = rows.file.episodes;
   const bool use_ids = std::ranges::all_of(names, [&](const auto& n) { return by_id.contains(n); });
   std::vector<std::int64_t> episodes;
   for (std::size_t row = 0; row < names.size(); ++row) {
@@ -138,10 +139,58 @@ std::vector<std::int64_t> find_episodes(const Trajectories& data, const LabelRow
       throw DataFormatError(
           "{} line {}: there is no episode '{}'; expected an episode's id (such "
           "as '{}') in every row or a number from 0 to {} in every row",
-          what, rows.lines[row], names[row], data.ids[0], data.episodes() - 1);
+          what, lines[row], names[row], data.ids[0], data.episodes() - 1);
     episodes.push_back(*number);
   }
   return episodes;
+}
+
+/// The label of each episode; -1: no row speaks of it.
+std::vector<std::int32_t> labels_by_episode(const Trajectories& data, const LabelRows& rows,
+                                            const std::string& what) {
+  const auto episodes = find_episodes(data, rows.file.episodes, rows.lines, what);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(data.episodes()), -1);
+  std::vector<std::int64_t> line_of(labels.size(), 0);
+  for (std::size_t row = 0; row < episodes.size(); ++row) {
+    const auto episode = static_cast<std::size_t>(episodes[row]);
+    if (line_of[episode] != 0)
+      throw DataFormatError(
+          "{} line {}: episode '{}' was already labelled in line {}; keep one of "
+          "the two",
+          what, rows.lines[row], rows.file.episodes[row], line_of[episode]);
+    line_of[episode] = rows.lines[row];
+    labels[episode] = rows.file.labels[row];
+  }
+  return labels;
+}
+
+/// Rows of pairs instead of labels.
+KnownEpisodes read_pairs(const Trajectories& data, const CsvTable& table, const std::string& what) {
+  const auto episode = table.column("episode"), other = table.column("other"),
+             link = table.column("link");
+  if (!episode || !other || !link)
+    throw DataFormatError(
+        "{} has the columns {}; expected episode and label, or episode, other and link", what,
+        fmt::join(table.header, ", "));
+  std::vector<std::string> names;
+  std::vector<std::int64_t> lines;
+  for (const auto& [line, fields] : table.rows)
+    for (const auto column : {*episode, *other}) {
+      names.push_back(fields[column]);
+      lines.push_back(line);
+    }
+  const auto episodes = find_episodes(data, names, lines, what);
+  KnownEpisodes known;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const auto& [line, fields] = table.rows[row];
+    const auto& word = fields[*link];
+    if (word != "together" && word != "apart")
+      throw DataFormatError("{} line {}: the link is '{}', expected 'together' or 'apart'", what,
+                            line, word);
+    auto& pairs = word == "together" ? known.together : known.apart;
+    pairs.emplace_back(episodes[2 * row], episodes[2 * row + 1]);
+  }
+  return known;
 }
 
 Trajectories with_labels(Trajectories data, std::vector<std::int32_t> labels,
@@ -167,30 +216,34 @@ std::vector<std::int32_t> labels_of_parts(std::int64_t episodes,
 Trajectories label_from_csv(const Trajectories& data, const fs::path& path) {
   const std::string what = quoted(path);
   LabelRows rows = read_rows(path, Margins::kIgnore);
-  const auto episodes = find_episodes(data, rows, what);
-
-  const auto count = static_cast<std::size_t>(data.episodes());
-  std::vector<std::int32_t> labels(count);
-  std::vector<std::int64_t> line_of(count, 0);
-  for (std::size_t row = 0; row < episodes.size(); ++row) {
-    const auto episode = static_cast<std::size_t>(episodes[row]);
-    if (line_of[episode] != 0)
-      throw DataFormatError(
-          "{} line {}: episode '{}' was already labelled in line {}; keep one of "
-          "the two",
-          what, rows.lines[row], rows.file.episodes[row], line_of[episode]);
-    line_of[episode] = rows.lines[row];
-    labels[episode] = rows.file.labels[row];
-  }
-  const auto missing = std::ranges::find(line_of, 0);
-  if (missing != line_of.end()) {
-    const auto episode = static_cast<std::size_t>(missing - line_of.begin());
+  auto labels = labels_by_episode(data, rows, what);
+  const auto missing = std::ranges::find(labels, -1);
+  if (missing != labels.end()) {
+    const auto episode = static_cast<std::size_t>(missing - labels.begin());
     throw DataFormatError(
         "{} labels {} of {} episodes; the first without a label is number {} "
         "('{}')",
-        what, episodes.size(), count, episode, data.ids[episode]);
+        what, rows.lines.size(), labels.size(), episode, data.ids[episode]);
   }
   return with_labels(data, std::move(labels), std::move(rows.file.label_names), path.string());
+}
+
+KnownEpisodes read_seeds(const Trajectories& data, const fs::path& path) {
+  const std::string what = quoted(path);
+  const CsvTable table = parse_csv(read_text(path), what);
+  if (!table.column("label")) return read_pairs(data, table, what);
+  KnownEpisodes known;
+  known.labels = labels_by_episode(data, read_rows(path, Margins::kIgnore), what);
+  std::map<std::int32_t, std::int64_t> first;  // episode of each label
+  for (std::size_t i = 0; i < known.labels.size(); ++i) {
+    if (known.labels[i] < 0) continue;
+    const auto episode = static_cast<std::int64_t>(i);
+    known.together.emplace_back(first.try_emplace(known.labels[i], episode).first->second, episode);
+  }
+  for (auto a = first.begin(); a != first.end(); ++a)
+    for (auto b = std::next(a); b != first.end(); ++b)
+      known.apart.emplace_back(a->second, b->second);
+  return known;
 }
 
 Trajectories label_by_boundaries(const Trajectories& data,

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kindred/data/trajectories.h"
@@ -31,6 +32,18 @@ Trajectories label_by_boundaries(const Trajectories& data,
 /// holds at least `min_share` of the episodes, and at least one, so that a single outlier at
 /// either end is not a part. Throws InvalidArgument without rewards or with fewer than 2 episodes.
 Trajectories label_by_return_change(const Trajectories& data, double min_share = 0.1);
+
+/// What is known of some episodes: a label, or that two of them belong together or do not.
+struct KnownEpisodes {
+  std::vector<std::int32_t> labels;  ///< [episodes]; -1: unknown. Empty where no label is known.
+  std::vector<std::pair<std::int64_t, std::int64_t>> together, apart;
+};
+
+/// Reads a CSV file with the columns `episode` and `label`, as label_from_csv does but for some of
+/// the episodes; or with the columns `episode`, `other` and `link`, which is 'together' or 'apart'.
+/// Episodes with one label belong together, others apart. Throws IoError, or DataFormatError with
+/// the line.
+KnownEpisodes read_seeds(const Trajectories& data, const std::filesystem::path& path);
 
 /// The labels that occur, in increasing order, and how many episodes have each. Labels are names as
 /// much as numbers: two of them may be 0 and 2,000,000,000.

@@ -8,6 +8,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/policies/exact_centres.h"
+#include "kindred/policies/plane_centres.h"
 #include "kindred/policies/scoring.h"
 #include "kindred/policies/step_counts.h"
 
@@ -193,7 +194,8 @@ std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) 
   if (kind == "tables") return TabularCentres::load(file);
   if (kind == "networks") return NetworkCentres::load(file);
   if (kind == "features") return ExactCentres::load(file);
-  file.refuse("kind", fmt::format("is '{}', expected 'tables', 'networks' or 'features'", kind));
+  if (kind == "planes") return PlaneCentres::load(file);
+  file.refuse("kind", fmt::format("is '{}', expected 'tables', 'networks', 'features' or 'planes'", kind));
 }
 
 }  // namespace kindred

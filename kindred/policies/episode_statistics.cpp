@@ -46,6 +46,32 @@ void add_rows(std::int64_t n, std::int64_t features, const double* __restrict ph
   }
 }
 
+constexpr std::int64_t kSide = 8;  // policies' columns at a time: they stay in registers
+
+/// out[c] = -2⟨w_c, x_c⟩ + ⟨w_c, Σφφᵀ w_c⟩ for kSide columns: weights and x are [features, kSide].
+KINDRED_VECTORISE
+void quadratic_forms(std::int64_t features, const double* __restrict gram,
+                     const double* __restrict weights, const double* __restrict x,
+                     double* __restrict out) {
+  double sum[kSide] = {};
+  for (std::int64_t m = 0; m < features; ++m) {
+    double even[kSide] = {}, odd[kSide] = {};
+    std::int64_t l = 0;
+    for (; l + 1 < m; l += 2) {
+      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
+      for (std::int64_t c = 0; c < kSide; ++c) odd[c] += gram[l + 1] * weights[(l + 1) * kSide + c];
+    }
+    if (l < m)
+      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
+    for (std::int64_t c = 0; c < kSide; ++c) {
+      const double own = weights[m * kSide + c];
+      sum[c] += own * (gram[m] * own + 2.0 * (even[c] + odd[c] - x[m * kSide + c]));
+    }
+    gram += m + 1;
+  }
+  for (std::int64_t c = 0; c < kSide; ++c) out[c] = sum[c];
+}
+
 /// Adds the sums of steps, a block of rows at a time.
 class StepSums {
  public:
@@ -113,51 +139,87 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin,
   return pieces;
 }
 
-EpisodeStatistics::EpisodeStatistics(const Trajectories& data, const FeatureMap& map,
-                                     const ActionTargets& targets, const Workers& workers)
-    : layout_{map.count(), targets.count()},
-      episodes_(data.episodes()),
-      total_steps_(static_cast<double>(data.steps())),
-      workers_(workers),
-      values_(static_cast<std::size_t>(episodes_ * layout_.size()), 0.0) {
-  for (std::int64_t i = 0; i < episodes_; ++i)
-    first_piece_.push_back(first_piece_.back() + std::ssize(pieces_of(0, data.length(i))));
-  if (first_piece_.back() > episodes_)
-    pieces_.assign(static_cast<std::size_t>(first_piece_.back() * layout_.size()), 0.0);
-  workers.chunks(episodes_, 1, [&](std::int64_t first, std::int64_t last) {
+void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
+                    std::span<const double> weights, std::span<double> out) {
+  const auto columns = static_cast<std::int64_t>(out.size());
+  const double* cross = sums.data() + layout.cross();
+  const double* squares = sums.data() + layout.squares();
+  std::vector<double> side(static_cast<std::size_t>(layout.features * kSide));
+  std::vector<double> x(side.size());
+  double forms[kSide];
+  for (std::int64_t first = 0; first < columns; first += kSide) {
+    const auto width = std::min(kSide, columns - first);
+    for (std::int64_t m = 0; m < layout.features; ++m)
+      for (std::int64_t c = 0; c < width; ++c) {
+        const auto at = static_cast<std::size_t>(m * kSide + c);
+        side[at] = weights[static_cast<std::size_t>(m * columns + first + c)];
+        x[at] = cross[m * layout.targets + (first + c) % layout.targets];
+      }
+    quadratic_forms(layout.features, sums.data(), side.data(), x.data(), forms);
+    for (std::int64_t c = 0; c < width; ++c)
+      out[static_cast<std::size_t>(first + c)] = squares[(first + c) % layout.targets] + forms[c];
+  }
+  for (auto& error : out) error = std::max(error, 0.0);
+}
+
+KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
+                   const Workers& workers)
+    : EpisodeStatistics({map.count(), targets.count()}, workers),
+      values_(static_cast<std::size_t>(data.episodes() * layout().size()), 0.0) {
+  const auto size = layout().size();
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    for (const auto& [begin, end] : pieces_of(0, data.length(i))) add_piece(end - begin);
+    end_episode();
+  }
+  if (pieces() > episodes()) pieces_.assign(static_cast<std::size_t>(pieces() * size), 0.0);
+  workers.chunks(episodes(), 1, [&](std::int64_t first, std::int64_t last) {
     StepSums steps(data, map, targets);
     for (auto i = first; i < last; ++i) {
-      double* whole = values_.data() + i * layout_.size();
+      double* whole = values_.data() + i * size;
       if (pieces_.empty()) {
         steps.add(data.offsets[i], data.offsets[i + 1], whole);
         continue;
       }
-      double* own = pieces_.data() + first_piece(i) * layout_.size();
+      double* own = pieces_.data() + first_piece(i) * size;
       for (const auto& [begin, end] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
         steps.add(begin, end, own);
-        for (std::int64_t n = 0; n < layout_.size(); ++n) whole[n] += own[n];
-        own += layout_.size();
+        for (std::int64_t n = 0; n < size; ++n) whole[n] += own[n];
+        own += size;
       }
     }
   });
 }
 
-EpisodeStatistics EpisodeStatistics::subset(std::span<const std::int64_t> episodes) const {
-  EpisodeStatistics result(layout_, workers_);
-  result.episodes_ = std::ssize(episodes);
+std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
+    std::span<const std::int64_t> episodes) const {
+  auto result = std::unique_ptr<KeptSums>(new KeptSums(layout(), workers()));
   for (const auto i : episodes) {
     const auto whole = of(i);
-    result.values_.insert(result.values_.end(), whole.begin(), whole.end());
-    result.total_steps_ += whole.back();
-    result.first_piece_.push_back(result.first_piece_.back() + last_piece(i) - first_piece(i));
+    result->values_.insert(result->values_.end(), whole.begin(), whole.end());
+    for (auto p = first_piece(i); p < last_piece(i); ++p)
+      result->add_piece(static_cast<std::int64_t>(piece_steps(p)));
+    result->end_episode();
   }
-  if (result.pieces() == result.episodes()) return result;
+  if (result->pieces() == result->episodes()) return result;
   for (const auto i : episodes)
     for (auto p = first_piece(i); p < last_piece(i); ++p) {
-      const auto own = piece(p);
-      result.pieces_.insert(result.pieces_.end(), own.begin(), own.end());
+      const auto own = of_piece(p);
+      result->pieces_.insert(result->pieces_.end(), own.begin(), own.end());
     }
   return result;
+}
+
+std::vector<double> KeptSums::cluster_sums(std::span<const std::int32_t> labels,
+                                           std::int64_t k) const {
+  std::vector<double> sums(static_cast<std::size_t>(k * layout().size()), 0.0);
+  for (std::int64_t i = 0; i < episodes(); ++i) {
+    const auto label = labels[static_cast<std::size_t>(i)];
+    if (label < 0) continue;
+    const auto own = of(i);
+    double* to = sums.data() + label * layout().size();
+    for (std::size_t p = 0; p < own.size(); ++p) to[p] += own[p];
+  }
+  return sums;
 }
 
 }  // namespace kindred

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,49 +35,101 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
                                  std::int64_t k, const Workers& workers);
 
+/// What exact policies ask of the steps of episodes, however these are kept. Long episodes are
+/// judged in pieces.
 class EpisodeStatistics {
  public:
-  /// Reads the data once, in order. Throws Interrupted when asked to stop.
-  EpisodeStatistics(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-                    const Workers& workers);
+  virtual ~EpisodeStatistics() = default;
 
   /// Of some of the episodes.
-  EpisodeStatistics subset(std::span<const std::int64_t> episodes) const;
+  virtual std::unique_ptr<const EpisodeStatistics> subset(
+      std::span<const std::int64_t> episodes) const = 0;
+  /// The sums of each cluster, [k, layout().size()]; labels below 0 belong to none.
+  virtual std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
+                                           std::int64_t k) const = 0;
+  /// Squared errors of one episode under policies side by side: weights [features, policies ×
+  /// targets] → out [policies × targets].
+  virtual void episode_errors(std::int64_t episode, std::span<const double> weights,
+                              std::span<double> out) const = 0;
+  /// The same of one piece.
+  virtual void piece_errors(std::int64_t piece, std::span<const double> weights,
+                            std::span<double> out) const = 0;
 
   const StatisticsLayout& layout() const { return layout_; }
-  std::int64_t episodes() const { return episodes_; }
+  std::int64_t episodes() const { return std::ssize(first_piece_) - 1; }
   double total_steps() const { return total_steps_; }
-  /// To be called now and then by what is computed from statistics, which may take long: throws
-  /// Interrupted when those who made them are asked to stop.
-  void throw_if_stopped() const { workers_.throw_if_stopped(); }
-  /// The sums of one episode, [layout().size()].
-  std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }
-
   std::int64_t pieces() const { return first_piece_.back(); }
   /// The pieces of an episode are [first_piece, last_piece).
   std::int64_t first_piece(std::int64_t episode) const {
     return first_piece_[static_cast<std::size_t>(episode)];
   }
   std::int64_t last_piece(std::int64_t episode) const { return first_piece(episode + 1); }
-  /// The sums of one piece, [layout().size()].
-  std::span<const double> piece(std::int64_t piece) const {
+  double piece_steps(std::int64_t piece) const {
+    return piece_steps_[static_cast<std::size_t>(piece)];
+  }
+  /// To be called now and then by what is computed from statistics, which may take long: throws
+  /// Interrupted when those who made them are asked to stop.
+  void throw_if_stopped() const { workers_.throw_if_stopped(); }
+
+ protected:
+  EpisodeStatistics(const StatisticsLayout& layout, const Workers& workers)
+      : layout_(layout), workers_(workers) {}
+
+  const Workers& workers() const { return workers_; }
+  void add_piece(std::int64_t steps) {
+    piece_steps_.push_back(static_cast<double>(steps));
+    total_steps_ += static_cast<double>(steps);
+  }
+  void end_episode() { first_piece_.push_back(std::ssize(piece_steps_)); }
+
+ private:
+  StatisticsLayout layout_;
+  Workers workers_;
+  double total_steps_ = 0.0;
+  std::vector<std::int64_t> first_piece_{0};  // [episodes + 1]
+  std::vector<double> piece_steps_;           // [pieces]
+};
+
+/// Squared errors from the sums of steps: weights [features, policies × targets] → out [policies ×
+/// targets].
+void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
+                    std::span<const double> weights, std::span<double> out);
+
+/// Sums kept for every episode and piece: after one pass over the data no step is looked at again.
+class KeptSums final : public EpisodeStatistics {
+ public:
+  /// Reads the data once, in order. Throws Interrupted when asked to stop.
+  KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
+           const Workers& workers);
+
+  std::unique_ptr<const EpisodeStatistics> subset(
+      std::span<const std::int64_t> episodes) const override;
+  std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
+                                   std::int64_t k) const override;
+  void episode_errors(std::int64_t episode, std::span<const double> weights,
+                      std::span<double> out) const override {
+    squared_errors(layout(), of(episode), weights, out);
+  }
+  void piece_errors(std::int64_t piece, std::span<const double> weights,
+                    std::span<double> out) const override {
+    squared_errors(layout(), of_piece(piece), weights, out);
+  }
+
+  /// The sums of one episode, [layout().size()].
+  std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }
+
+ private:
+  KeptSums(const StatisticsLayout& layout, const Workers& workers)
+      : EpisodeStatistics(layout, workers) {}
+  std::span<const double> row(const std::vector<double>& rows, std::int64_t i) const {
+    return {rows.data() + i * layout().size(), static_cast<std::size_t>(layout().size())};
+  }
+  std::span<const double> of_piece(std::int64_t piece) const {
     return row(pieces_.empty() ? values_ : pieces_, piece);
   }
 
- private:
-  EpisodeStatistics(const StatisticsLayout& layout, const Workers& workers)
-      : layout_(layout), workers_(workers) {}
-  std::span<const double> row(const std::vector<double>& rows, std::int64_t i) const {
-    return {rows.data() + i * layout_.size(), static_cast<std::size_t>(layout_.size())};
-  }
-
-  StatisticsLayout layout_;
-  std::int64_t episodes_ = 0;
-  double total_steps_ = 0.0;
-  Workers workers_;
-  std::vector<std::int64_t> first_piece_{0};  // [episodes + 1]
-  std::vector<double> values_;                // [episodes, size]
-  std::vector<double> pieces_;                // [pieces, size]; empty where episodes are one each
+  std::vector<double> values_;  // [episodes, size]
+  std::vector<double> pieces_;  // [pieces, size]; empty where episodes are one each
 };
 
 }  // namespace kindred

@@ -10,6 +10,7 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/workers.h"
+#include "kindred/policies/links.h"
 
 namespace kindred {
 
@@ -66,8 +67,9 @@ class Evidence {
   virtual std::int64_t episodes() const = 0;
   virtual double steps() const = 0;
 
-  /// Rounds from given labels until none changes; clusters that lose their last episode go.
-  virtual ExactFit fit(std::vector<std::int32_t> labels) const = 0;
+  /// Rounds from given labels, which keep the links, until none changes; clusters that lose their
+  /// last episode go.
+  virtual ExactFit fit(std::vector<std::int32_t> labels, const Links& links) const = 0;
   /// The pairs whose joining lowers J least, that of the least first; at most `most`.
   virtual std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels,
                                                  std::int64_t k, std::size_t most) const = 0;
@@ -110,8 +112,10 @@ std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, Cl
 /// 0 where the label is one of the two, else -1.
 std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair);
 
-/// Joins the closest two clusters; labels stay consecutive.
-void join_closest(const Evidence& evidence, std::vector<std::int32_t>& labels, std::int64_t k);
+/// Joins the closest two clusters that links allow to be joined, or any two where they allow none;
+/// labels stay consecutive.
+void join_closest(const Evidence& evidence, const Links& links, std::vector<std::int32_t>& labels,
+                  std::int64_t k);
 
 /// The fold of each episode, [draws][episodes]. Folds belong to episodes: they follow from the ids,
 /// whatever the order or the clusters.

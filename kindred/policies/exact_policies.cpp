@@ -10,6 +10,8 @@
 namespace kindred {
 namespace {
 
+constexpr std::int64_t kParts = 8;  // of a sum, added side by side
+
 /// Cholesky factor of the lower triangle, in place, then both substitutions. A ridge keeps every
 /// pivot positive.
 KINDRED_VECTORISE
@@ -20,8 +22,12 @@ void cholesky_solve(std::int64_t n, double* __restrict lower, std::int64_t colum
     double* a = row(i);
     for (std::int64_t j = 0; j <= i; ++j) {
       const double* b = row(j);
-      double sum = 0.0;
-      for (std::int64_t l = 0; l < j; ++l) sum += a[l] * b[l];
+      double part[kParts] = {}, sum = 0.0;
+      std::int64_t l = 0;
+      for (; l + kParts <= j; l += kParts)
+        for (std::int64_t p = 0; p < kParts; ++p) part[p] += a[l + p] * b[l + p];
+      for (; l < j; ++l) sum += a[l] * b[l];
+      for (const double p : part) sum += p;
       a[j] = j < i ? (a[j] - sum) / b[j] : std::sqrt(a[i] - sum);
     }
     for (std::int64_t c = 0; c < columns; ++c) {
@@ -36,32 +42,6 @@ void cholesky_solve(std::int64_t n, double* __restrict lower, std::int64_t colum
       for (std::int64_t c = 0; c < columns; ++c)
         right[l * columns + c] -= row(i)[l] * right[i * columns + c];
   }
-}
-
-constexpr std::int64_t kSide = 8;  // policies' columns at a time: they stay in registers
-
-/// out[c] = -2⟨w_c, x_c⟩ + ⟨w_c, Σφφᵀ w_c⟩ for kSide columns: weights and x are [features, kSide].
-KINDRED_VECTORISE
-void quadratic_forms(std::int64_t features, const double* __restrict gram,
-                     const double* __restrict weights, const double* __restrict x,
-                     double* __restrict out) {
-  double sum[kSide] = {};
-  for (std::int64_t m = 0; m < features; ++m) {
-    double even[kSide] = {}, odd[kSide] = {};
-    std::int64_t l = 0;
-    for (; l + 1 < m; l += 2) {
-      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
-      for (std::int64_t c = 0; c < kSide; ++c) odd[c] += gram[l + 1] * weights[(l + 1) * kSide + c];
-    }
-    if (l < m)
-      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
-    for (std::int64_t c = 0; c < kSide; ++c) {
-      const double own = weights[m * kSide + c];
-      sum[c] += own * (gram[m] * own + 2.0 * (even[c] + odd[c] - x[m * kSide + c]));
-    }
-    gram += m + 1;
-  }
-  for (std::int64_t c = 0; c < kSide; ++c) out[c] = sum[c];
 }
 
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
@@ -97,43 +77,6 @@ std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const
   return errors;
 }
 
-void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
-                    std::span<const double> weights, std::span<double> out) {
-  const auto columns = static_cast<std::int64_t>(out.size());
-  const double* cross = sums.data() + layout.cross();
-  const double* squares = sums.data() + layout.squares();
-  std::vector<double> side(static_cast<std::size_t>(layout.features * kSide));
-  std::vector<double> x(side.size());
-  double forms[kSide];
-  for (std::int64_t first = 0; first < columns; first += kSide) {
-    const auto width = std::min(kSide, columns - first);
-    for (std::int64_t m = 0; m < layout.features; ++m)
-      for (std::int64_t c = 0; c < width; ++c) {
-        const auto at = static_cast<std::size_t>(m * kSide + c);
-        side[at] = weights[static_cast<std::size_t>(m * columns + first + c)];
-        x[at] = cross[m * layout.targets + (first + c) % layout.targets];
-      }
-    quadratic_forms(layout.features, sums.data(), side.data(), x.data(), forms);
-    for (std::int64_t c = 0; c < width; ++c)
-      out[static_cast<std::size_t>(first + c)] = squares[(first + c) % layout.targets] + forms[c];
-  }
-  for (auto& error : out) error = std::max(error, 0.0);
-}
-
-std::vector<double> cluster_sums(const EpisodeStatistics& statistics,
-                                 std::span<const std::int32_t> labels, std::int64_t k) {
-  const auto size = statistics.layout().size();
-  std::vector<double> sums(static_cast<std::size_t>(k * size), 0.0);
-  for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
-    const auto label = labels[static_cast<std::size_t>(i)];
-    if (label < 0) continue;
-    const auto own = statistics.of(i);
-    double* to = sums.data() + label * size;
-    for (std::size_t p = 0; p < own.size(); ++p) to[p] += own[p];
-  }
-  return sums;
-}
-
 ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const double> sums,
                              std::int64_t k, double ridge) {
   const auto size = static_cast<std::size_t>(layout.size());
@@ -159,11 +102,11 @@ ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const dou
 
 ExactPolicies solve_policies(const EpisodeStatistics& statistics,
                              std::span<const std::int32_t> labels, std::int64_t k, double ridge) {
-  return solve_policies(statistics.layout(), cluster_sums(statistics, labels, k), k, ridge);
+  return solve_policies(statistics.layout(), statistics.cluster_sums(labels, k), k, ridge);
 }
 
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
-                   double ridge, std::int64_t most_rounds) {
+                   double ridge, const Links& links, std::int64_t most_rounds) {
   const auto& layout = statistics.layout();
   ExactFit fit;
   fit.labels = consecutive_labels(std::move(labels));
@@ -176,24 +119,16 @@ ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t
     for (const auto label : fit.labels) ++round.sizes[static_cast<std::size_t>(label)];
 
     std::vector<double> errors(static_cast<std::size_t>(fit.k * layout.targets));
+    Matrix costs(statistics.episodes(), fit.k);
     for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
       statistics.throw_if_stopped();
-      squared_errors(layout, statistics.of(i), solution.weights, errors);
-      const auto cost = [&](std::int64_t j) {
-        double sum = 0.0;
-        for (std::int64_t d = 0; d < layout.targets; ++d)
-          sum += errors[static_cast<std::size_t>(j * layout.targets + d)] /
-                 solution.noise[static_cast<std::size_t>(d)];
-        return sum;
-      };
-      auto& label = fit.labels[static_cast<std::size_t>(i)];
-      std::int64_t best = label;
-      double least = cost(best);
+      statistics.episode_errors(i, solution.weights, errors);
       for (std::int64_t j = 0; j < fit.k; ++j)
-        if (const double other = cost(j); other < least) least = other, best = j;
-      round.changed += best != label;
-      label = static_cast<std::int32_t>(best);
+        for (std::int64_t d = 0; d < layout.targets; ++d)
+          costs(i, j) += errors[static_cast<std::size_t>(j * layout.targets + d)] /
+                         solution.noise[static_cast<std::size_t>(d)];
     }
+    round.changed = links.assign(costs, fit.labels);
     fit.converged = round.changed == 0;
     fit.labels = consecutive_labels(std::move(fit.labels));
   }
@@ -208,7 +143,7 @@ std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
   const auto clusters = static_cast<std::size_t>(k);
-  const auto sums = cluster_sums(statistics, labels, k);
+  const auto sums = statistics.cluster_sums(labels, k);
   const auto missed = [&](std::span<const double> of) {
     return fitted_error(layout, of, solve_policy(layout, of, ridge));
   };

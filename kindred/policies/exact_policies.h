@@ -28,15 +28,6 @@ std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
                                  std::span<const double> weights);
 
-/// Squared errors of one episode under policies side by side: weights [features, policies ×
-/// targets] → out [policies × targets].
-void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
-                    std::span<const double> weights, std::span<double> out);
-
-/// The sums of each cluster, [k, layout.size()]; labels below 0 belong to none.
-std::vector<double> cluster_sums(const EpisodeStatistics& statistics,
-                                 std::span<const std::int32_t> labels, std::int64_t k);
-
 /// Policies side by side, and the noise they share.
 struct ExactPolicies {
   std::vector<double> weights;  ///< [features, k × targets]
@@ -51,9 +42,10 @@ ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const dou
 ExactPolicies solve_policies(const EpisodeStatistics& statistics,
                              std::span<const std::int32_t> labels, std::int64_t k, double ridge);
 
-/// Rounds from given labels until none changes; clusters that lose their last episode go.
+/// Rounds from given labels, which keep the links, until none changes; clusters that lose their last
+/// episode go.
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
-                   double ridge, std::int64_t most_rounds = 100);
+                   double ridge, const Links& links = {}, std::int64_t most_rounds = 100);
 
 /// The pairs (a < b) whose joining lowers J least, that of the least first; at most `most`.
 std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,

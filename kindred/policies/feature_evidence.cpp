@@ -10,10 +10,11 @@ FeatureEvidence::FeatureEvidence(const Trajectories& data, const FeatureMap& map
     : map_(map),
       targets_(std::move(targets)),
       ridge_(ridge),
-      statistics_(data, map_, *targets_, workers),
-      held_out_(std::make_unique<HeldOut>(statistics_, data.ids, ridge)) {}
+      statistics_(std::make_unique<KeptSums>(data, map_, *targets_, workers)),
+      held_out_(std::make_unique<HeldOut>(*statistics_, data.ids, ridge)) {}
 
-FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole, EpisodeStatistics statistics)
+FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole,
+                                 std::unique_ptr<const EpisodeStatistics> statistics)
     : map_(whole.map_),
       targets_(whole.targets_),
       ridge_(whole.ridge_),
@@ -21,14 +22,14 @@ FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole, EpisodeStatistics
 
 std::unique_ptr<const Evidence> FeatureEvidence::subset(
     std::span<const std::int64_t> episodes) const {
-  return std::unique_ptr<const Evidence>(new FeatureEvidence(*this, statistics_.subset(episodes)));
+  return std::unique_ptr<const Evidence>(new FeatureEvidence(*this, statistics_->subset(episodes)));
 }
 
 std::shared_ptr<const Centres> FeatureEvidence::centres(std::span<const std::int32_t> labels,
                                                         std::int64_t k,
                                                         const HeldOutScore& judged) const {
   return std::make_shared<ExactCentres>(
-      map_, *targets_, solve_policies(statistics_, labels, k, ridge_).weights, judged.noise);
+      map_, *targets_, solve_policies(*statistics_, labels, k, ridge_).weights, judged.noise);
 }
 
 std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& data,
@@ -38,7 +39,7 @@ std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& d
                                                            const Workers& workers) const {
   const auto sums = cluster_sums(data, map_, *targets_, labels, k, workers);
   return std::make_shared<ExactCentres>(
-      map_, *targets_, solve_policies(statistics_.layout(), sums, k, ridge_).weights, judged.noise);
+      map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights, judged.noise);
 }
 
 }  // namespace kindred

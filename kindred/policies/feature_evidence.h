@@ -15,14 +15,14 @@ class FeatureEvidence final : public Evidence {
                   std::shared_ptr<const ActionTargets> targets, double ridge,
                   const Workers& workers);
 
-  std::int64_t episodes() const override { return statistics_.episodes(); }
-  double steps() const override { return statistics_.total_steps(); }
-  ExactFit fit(std::vector<std::int32_t> labels) const override {
-    return fit_exact(statistics_, std::move(labels), ridge_);
+  std::int64_t episodes() const override { return statistics_->episodes(); }
+  double steps() const override { return statistics_->total_steps(); }
+  ExactFit fit(std::vector<std::int32_t> labels, const Links& links) const override {
+    return fit_exact(*statistics_, std::move(labels), ridge_, links);
   }
   std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels, std::int64_t k,
                                          std::size_t most) const override {
-    return kindred::closest_pairs(statistics_, labels, k, ridge_, most);
+    return kindred::closest_pairs(*statistics_, labels, k, ridge_, most);
   }
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const override {
     return held_out_->score(labels, k);
@@ -38,7 +38,7 @@ class FeatureEvidence final : public Evidence {
     return held_out_->costs(score, usual.noise);
   }
   std::int64_t first_piece(std::int64_t episode) const override {
-    return statistics_.first_piece(episode);
+    return statistics_->first_piece(episode);
   }
   Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
                           const HeldOutScore& usual) const override {
@@ -54,12 +54,13 @@ class FeatureEvidence final : public Evidence {
                                             const Workers& workers) const override;
 
  private:
-  FeatureEvidence(const FeatureEvidence& whole, EpisodeStatistics statistics);
+  FeatureEvidence(const FeatureEvidence& whole,
+                  std::unique_ptr<const EpisodeStatistics> statistics);
 
   FeatureMap map_;
   std::shared_ptr<const ActionTargets> targets_;
   double ridge_;
-  EpisodeStatistics statistics_;
+  std::unique_ptr<const EpisodeStatistics> statistics_;
   std::unique_ptr<const HeldOut> held_out_;  // none in a subset
 };
 

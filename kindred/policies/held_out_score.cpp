@@ -38,7 +38,7 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
   errors.resize(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
-  const auto clusters = cluster_sums(statistics_, labels, k);
+  const auto clusters = statistics_.cluster_sums(labels, k);
   std::vector<double> others(size), own(targets);
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto& folds = fold_of_[draw];
@@ -46,7 +46,7 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
     std::vector<std::int32_t> parts(labels.size(), -1);
     for (std::size_t i = 0; i < labels.size(); ++i)
       if (labels[i] >= 0) parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
-    const auto sums = cluster_sums(statistics_, parts, k * folds_);
+    const auto sums = statistics_.cluster_sums(parts, k * folds_);
     std::vector<std::vector<double>> policies(static_cast<std::size_t>(k * folds_));
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (labels[i] < 0) continue;
@@ -60,7 +60,7 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
       }
       const auto episode = static_cast<std::int64_t>(i);
       for (auto p = statistics_.first_piece(episode); p < statistics_.last_piece(episode); ++p) {
-        squared_errors(layout, statistics_.piece(p), policy, own);
+        statistics_.piece_errors(p, policy, own);
         for (std::size_t d = 0; d < targets; ++d) {
           auto& error = errors[static_cast<std::size_t>(p) * targets + d];
           error = (draw == 0 ? 0.0 : error) + own[d] / static_cast<double>(draws);
@@ -88,7 +88,7 @@ void HeldOut::set_noise(HeldOutScore& score) const {
     for (std::size_t p = 0; p < pieces; ++p)
       weights[p] = std::min(
           1.0, kMostUnusual / unusual(errors_of(p), score.noise,
-                                      statistics_.piece(static_cast<std::int64_t>(p)).back()));
+                                      statistics_.piece_steps(static_cast<std::int64_t>(p))));
   }
   score.v = 0.0;
   for (const double variance : score.noise) score.v -= 0.5 * std::log(variance);
@@ -129,8 +129,8 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
   std::vector<std::int32_t> parts(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i)
     parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
-  const auto whole = cluster_sums(statistics_, labels, k);
-  const auto held_out = cluster_sums(statistics_, parts, k * folds_);
+  const auto whole = statistics_.cluster_sums(labels, k);
+  const auto held_out = statistics_.cluster_sums(parts, k * folds_);
   Matrix result(statistics_.pieces(), k);
   for (std::int64_t j = 0; j < k; ++j)
     for (std::int64_t fold = 0; fold < folds_; ++fold) {
@@ -142,8 +142,8 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
       for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
         if (folds[static_cast<std::size_t>(i)] != fold) continue;
         for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-          squared_errors(layout, statistics_.piece(p), policy, errors);
-          result(p, j) = piece_cost(errors, noise, statistics_.piece(p).back());
+          statistics_.piece_errors(p, policy, errors);
+          result(p, j) = piece_cost(errors, noise, statistics_.piece_steps(p));
         }
       }
     }
@@ -155,7 +155,7 @@ std::vector<double> HeldOut::costs(const HeldOutScore& score, std::span<const do
   for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
     double nats = score.naming[static_cast<std::size_t>(i)];
     for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-      const double steps = statistics_.piece(p).back();
+      const double steps = statistics_.piece_steps(p);
       const auto errors =
           std::span(score.errors).subspan(static_cast<std::size_t>(p) * noise.size(), noise.size());
       nats += piece_cost(errors, noise, steps);

@@ -46,7 +46,10 @@ struct Descent {
 class Search {
  public:
   Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
-      : data_(data), options_(options), run_(run) {
+      : data_(data),
+        options_(options),
+        run_(run),
+        fewest_(options.links.least_clusters()) {
     if (!options.tables) targets_ = std::make_shared<ActionTargets>(data.actions);
   }
 
@@ -80,6 +83,12 @@ class Search {
     return with_features(FeatureMap(data_.observations, 0));
   }
 
+  /// Fewer clusters than links keep apart are looked at only to compare with.
+  const Links& links_for(std::int64_t k) const {
+    static const Links kNone;
+    return k < fewest_ ? kNone : options_.links;
+  }
+
   View with_features(const FeatureMap& map) const {
     return {std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_), map};
   }
@@ -94,15 +103,17 @@ class Search {
     Random random(static_cast<std::uint64_t>(options_.seed), "init",
                   static_cast<std::uint64_t>(start));
     random.shuffle(std::span(labels));
+    options_.links.enforce(labels, clusters);
     Descent result;
-    for (;;) {
-      auto fit = evidence.fit(std::move(labels));
-      const auto k = fit.k;
+    for (auto k = clusters;;) {
+      auto fit = evidence.fit(std::move(labels), links_for(k));
+      k = fit.k;
       labels = fit.labels;
       result.v[k] = evidence.quick_score(fit.labels, k);
       result.fits[k] = std::move(fit);
       if (k == 1) return result;
-      join_closest(evidence, labels, k);
+      join_closest(evidence, links_for(k - 1), labels, k);
+      --k;
     }
   }
 
@@ -163,7 +174,7 @@ class Search {
             const auto& from = descents[static_cast<std::size_t>(trials[i].start)];
             auto& answer = tried[i];
             answer.start = trials[i].start;
-            answer.fit = evidence.fit(from.fits.at(trials[i].k).labels);
+            answer.fit = evidence.fit(from.fits.at(trials[i].k).labels, links_for(trials[i].k));
             answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
           }
         });
@@ -239,7 +250,7 @@ class Search {
   /// asked number where it was asked for.
   std::size_t choose(const View& view, std::vector<Answer>& answers) const {
     if (options_.k > 0) return answers.size() - 1;
-    for (auto i = answers.size() - 1; i > 0; --i) {
+    for (auto i = answers.size() - 1; i > fewest_answer(answers); --i) {
       auto& answer = answers[i];
       if (answer.separation < answer.needed) continue;
       if (answer.held_out.v <= best_v(std::span(answers).first(i))) {
@@ -253,7 +264,15 @@ class Search {
       }
       if (answer.separation >= answer.needed) return i;
     }
-    return 0;
+    return fewest_answer(answers);
+  }
+
+  /// The fewest clusters that keep apart what is known to be apart.
+  std::size_t fewest_answer(const std::vector<Answer>& answers) const {
+    const auto found = std::ranges::find_if(
+        answers, [&](const Answer& answer) { return answer.fit.k >= fewest_; });
+    return found == answers.end() ? answers.size() - 1
+                                  : static_cast<std::size_t>(found - answers.begin());
   }
 
   /// The separation of the closest two clusters with many more features, on part of their episodes:
@@ -305,12 +324,13 @@ class Search {
       std::vector<std::int32_t> halves(members.size());
       for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::int32_t>(i % 2);
       random.shuffle(std::span(halves));
-      auto fit = own->fit(std::move(halves));
+      auto fit = own->fit(std::move(halves), {});
       if (best.rounds.empty() || fit.objective() > best.objective()) best = std::move(fit);
     }
     for (std::size_t i = 0; i < members.size(); ++i)
       if (best.labels[i] == 1)
         result[static_cast<std::size_t>(members[i])] = static_cast<std::int32_t>(answer.fit.k);
+    options_.links.enforce(result, answer.fit.k + 1);
     return result;
   }
 
@@ -324,7 +344,7 @@ class Search {
       for (auto j = begin; j < end; ++j) {
         auto& answer = tried[static_cast<std::size_t>(j)];
         answer.start = from.start;
-        answer.fit = evidence.fit(split(evidence, from, static_cast<std::int32_t>(j)));
+        answer.fit = evidence.fit(split(evidence, from, static_cast<std::int32_t>(j)), options_.links);
         answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
       }
     });
@@ -346,8 +366,8 @@ class Search {
   /// cluster that predicts it best; and from one cluster to another those episodes together of
   /// which some pieces are predicted better there. Episodes that went astray support each other
   /// wherever they are, so only together do they find back.
-  static std::vector<std::vector<std::int32_t>> moves(const Evidence& evidence,
-                                                      const Answer& answer) {
+  std::vector<std::vector<std::int32_t>> moves(const Evidence& evidence,
+                                               const Answer& answer) const {
     const auto& labels = answer.fit.labels;
     const auto k = answer.fit.k;
     const auto costs = evidence.costs_everywhere(labels, k, answer.held_out);
@@ -373,7 +393,8 @@ class Search {
     for (auto& [move, moved] : groups) result.push_back(std::move(moved));
     std::erase_if(result, [&](const auto& moved) {
       return moved == labels || 1 + *std::ranges::max_element(moved) < k ||
-             consecutive_labels(moved) != moved;  // a cluster would be empty
+             consecutive_labels(moved) != moved ||  // a cluster would be empty
+             !links_for(k).kept(moved);
     });
     return result;
   }
@@ -406,7 +427,7 @@ class Search {
         if (static_cast<std::int64_t>(r) == answer.start)
           fits[r] = answer.fit;
         else if (found != descents[r].fits.end())
-          fits[r] = evidence.fit(found->second.labels);
+          fits[r] = evidence.fit(found->second.labels, links_for(answer.fit.k));
       }
     });
     return fits;
@@ -423,7 +444,7 @@ class Search {
     }
     run_.chunks(std::ssize(tried), 1, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        tried[i].fit = evidence.fit(std::move(tried[i].fit.labels));
+        tried[i].fit = evidence.fit(std::move(tried[i].fit.labels), links_for(k));
         tried[i].held_out = evidence.score(tried[i].fit.labels, tried[i].fit.k);
       }
     });
@@ -507,6 +528,7 @@ class Search {
   const Trajectories& data_;
   SearchOptions options_;
   const RunContext& run_;
+  std::int64_t fewest_;                           // clusters that links allow
   std::shared_ptr<const ActionTargets> targets_;  // none where policies are tables
 };
 
@@ -535,6 +557,7 @@ std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
   if (std::ssize(episodes) <= most) return episodes;
   std::vector<std::uint64_t> place;
   for (const auto& id : data.ids) place.push_back(Random(0, "sample/" + id)());
+  for (const auto i : options.links.episodes()) place[static_cast<std::size_t>(i)] = 0;
   std::ranges::nth_element(episodes, episodes.begin() + most, {}, [&](std::int64_t i) {
     return std::pair(place[static_cast<std::size_t>(i)], i);
   });

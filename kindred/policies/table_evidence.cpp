@@ -77,7 +77,7 @@ double TableEvidence::log_prob(std::int64_t episode, std::span<const double> log
   return sum;
 }
 
-ExactFit TableEvidence::fit(std::vector<std::int32_t> labels) const {
+ExactFit TableEvidence::fit(std::vector<std::int32_t> labels, const Links& links) const {
   constexpr std::size_t kMostRounds = 100;
   const auto codes = prior_.size();
   ExactFit fit;
@@ -95,15 +95,11 @@ ExactFit TableEvidence::fit(std::vector<std::int32_t> labels) const {
       policies.push_back(log_probs(own, prior_));
       round.objective += objective(own, prior_);
     }
-    for (std::int64_t i = 0; i < episodes(); ++i) {
-      auto& label = fit.labels[static_cast<std::size_t>(i)];
-      auto best = static_cast<std::size_t>(label);
-      double most = log_prob(i, policies[best]);
-      for (std::size_t j = 0; j < policies.size(); ++j)
-        if (const double other = log_prob(i, policies[j]); other > most) most = other, best = j;
-      round.changed += best != static_cast<std::size_t>(label);
-      label = static_cast<std::int32_t>(best);
-    }
+    Matrix costs(episodes(), fit.k);
+    for (std::int64_t i = 0; i < episodes(); ++i)
+      for (std::int64_t j = 0; j < fit.k; ++j)
+        costs(i, j) = -log_prob(i, policies[static_cast<std::size_t>(j)]);
+    round.changed = links.assign(costs, fit.labels);
     fit.converged = round.changed == 0;
     fit.labels = consecutive_labels(std::move(fit.labels));
   }

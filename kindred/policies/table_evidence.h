@@ -22,7 +22,7 @@ class TableEvidence final : public Evidence {
 
   std::int64_t episodes() const override { return std::ssize(offsets_) - 1; }
   double steps() const override { return static_cast<double>(codes_.size()); }
-  ExactFit fit(std::vector<std::int32_t> labels) const override;
+  ExactFit fit(std::vector<std::int32_t> labels, const Links& links) const override;
   std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels, std::int64_t k,
                                          std::size_t most) const override;
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const override;

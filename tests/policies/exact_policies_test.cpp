@@ -24,7 +24,7 @@ struct Exact {
   Trajectories data;
   FeatureMap map;
   ActionTargets targets;
-  EpisodeStatistics statistics;
+  KeptSums statistics;
 
   explicit Exact(Trajectories of, std::int64_t cosines = 0, int threads = 1)
       : data(std::move(of)),
@@ -105,7 +105,7 @@ TEST(EpisodeStatistics, DoNotDependOnTheNumberOfThreads) {
 TEST(ExactPolicies, ErrorsFromStatisticsAreThoseOfTheSteps) {
   const Exact exact(testing::linear_control({.episodes = 6}), 4);
   const auto& layout = exact.statistics.layout();
-  const auto sums = cluster_sums(exact.statistics, std::vector<std::int32_t>(6, 0), 1);
+  const auto sums = exact.statistics.cluster_sums(std::vector<std::int32_t>(6, 0), 1);
   const auto weights = solve_policy(layout, sums, kRidge);
   std::vector<double> errors(static_cast<std::size_t>(layout.targets));
   for (std::int64_t i = 0; i < 6; ++i) {
@@ -118,7 +118,7 @@ TEST(ExactPolicies, ErrorsFromStatisticsAreThoseOfTheSteps) {
 TEST(ExactPolicies, ASolvedPolicyIsTheBest) {
   const Exact exact(testing::linear_control({.episodes = 6}), 4);
   const auto& layout = exact.statistics.layout();
-  const auto sums = cluster_sums(exact.statistics, std::vector<std::int32_t>(6, 0), 1);
+  const auto sums = exact.statistics.cluster_sums(std::vector<std::int32_t>(6, 0), 1);
   const auto best = solve_policy(layout, sums, kRidge);
   const auto loss = [&](std::span<const double> weights) {
     std::vector<double> errors(static_cast<std::size_t>(layout.targets));
@@ -182,7 +182,7 @@ TEST(HeldOut, LeavingAFoldOutIsRefittingWithoutIt) {
     auto others = labels;  // what is in the fold of this episode belongs to no cluster
     for (std::size_t j = 0; j < 23; ++j)
       if (folds[j] == folds[i]) others[j] = -1;
-    const auto sums = cluster_sums(exact.statistics, others, 2);
+    const auto sums = exact.statistics.cluster_sums(others, 2);
     const auto size = static_cast<std::size_t>(exact.statistics.layout().size());
     const auto weights = solve_policy(
         exact.statistics.layout(),

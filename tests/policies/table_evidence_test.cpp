@@ -26,7 +26,7 @@ std::vector<std::int32_t> drawn_labels(std::int64_t episodes, std::int64_t k, st
 TEST(TableEvidence, TheObjectiveRisesInEveryRound) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const auto data = testing::repeating_choices(60, 3, seed);
-    const auto fit = TableEvidence(data, Workers(1)).fit(drawn_labels(60, 5, seed));
+    const auto fit = TableEvidence(data, Workers(1)).fit(drawn_labels(60, 5, seed), {});
     EXPECT_TRUE(fit.converged);
     for (std::size_t r = 1; r < fit.rounds.size(); ++r) {
       EXPECT_GT(fit.rounds[r - 1].changed, 0);
@@ -44,7 +44,7 @@ TEST(TableEvidence, TheClosestPairIsTheCheapestToJoin) {
     auto joined = labels;
     for (auto& label : joined)
       if (label == b) label = a;
-    const double objective = evidence.fit(consecutive_labels(joined)).rounds.front().objective;
+    const double objective = evidence.fit(consecutive_labels(joined), {}).rounds.front().objective;
     EXPECT_LE(objective, before + 1e-9);
     before = objective;
   }

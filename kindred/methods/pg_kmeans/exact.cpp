@@ -2,6 +2,7 @@
 
 #include "kindred/core/stopwatch.h"
 #include "kindred/data/select.h"
+#include "kindred/methods/pg_kmeans/seeds.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/partition_search.h"
 
@@ -44,18 +45,23 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                               const RunContext& run) {
   require_cpu(run, "the search by the held-out score");
   const Stopwatch clock;
-  const SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
+  const auto seeds = load_seeds(data, options);
+  SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
                             .k = options.merge_to > 0 ? options.merge_to : options.k,
                             .k_max = options.k_max,
                             .starts = options.restarts,
                             .seed = options.seed,
                             .cosines = options.cosines,
                             .ridge = options.ridge,
-                            .separation = options.separation};
+                            .separation = options.separation,
+                            .links = seeds.links};
   const auto searched = episodes_to_search(data, asked);
+  asked.links = seeds.links.among(searched);
   const bool all = std::ssize(searched) == data.episodes();
   auto found = search_partitions(all ? data : select_episodes(data, searched), asked, run);
-  const auto& answer = found.answer();
+  auto& answer = found.answers[found.chosen];
+  const auto number = seeds.numbers(answer.fit.labels, searched, answer.fit.k);
+  for (auto& label : answer.fit.labels) label = number[static_cast<std::size_t>(label)];
   auto centres = found.evidence->centres(answer.fit.labels, answer.fit.k, answer.held_out);
   if (!all) {
     run.report({.stage = "all episodes", .fraction = 0.0, .sizes = {}});
@@ -66,6 +72,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.method = "pg-kmeans";
   result.scores = centres->score(data, run);
   result.labels = of_all(result.scores, searched, answer.fit.labels);
+  seeds.links.enforce(result.labels, answer.fit.k);
   result.score_meaning = "log-likelihood";
   result.objective = answer.fit.objective();
   result.iterations = std::ssize(answer.fit.rounds);

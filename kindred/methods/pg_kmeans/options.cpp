@@ -4,6 +4,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/policies/partition_search.h"
+#include "kindred/policies/plane_view.h"
 
 namespace kindred::pg_kmeans {
 
@@ -18,17 +19,18 @@ OptionTable Options::describe() {
       integer(
           "restarts", restarts, 0, 1000,
           "Independent random starts, of which the best is taken; 0: 32 where the held-out score "
-          "chooses, else 5."),
+          "chooses, 4 where networks go on from it, else 5."),
       integer("seed", seed, 0, kMany, "Every random number follows from this seed."),
       choice("policy", policy, {"auto", "features", "mlp", "tabular"},
              "Policy behind a cluster: in closed form on features of observations, a neural "
              "network, or action frequencies per observation (discrete actions, repeating "
-             "observations). auto: tabular where that is possible, else features; mlp where the "
-             "objective chooses."),
+             "observations). auto: tabular where that is possible, mlp where observations are wide "
+             "planes of zeros and ones or the objective chooses, else features."),
       choice("choose", choose, {"auto", "held-out", "objective"},
              "By what the answer is chosen: how well policies predict episodes they have not seen, "
              "or the paper's objective J, for which k must be given. auto: held-out, but objective "
-             "for policy mlp, and where k is given and observations are as wide as pictures."),
+             "for policy mlp and where observations are as wide as pictures, unless these are planes "
+             "of zeros and ones."),
       choice("init", init, {"random", "fingerprint"},
              "First labels: a random equal partition, or k-means on each episode's linear picture "
              "of its policy (continuous actions)."),
@@ -75,6 +77,9 @@ OptionTable Options::describe() {
           "How much better, in nats per step, any two policies must predict held-out episodes than "
           "one in their place, for their number to be believed; 0: 0.08 for features, 0.01 for "
           "tables."),
+      text("seeds", seeds,
+           "CSV file of what is known of some episodes: columns episode and label, or episode, "
+           "other and link ('together' or 'apart')."),
   };
 }
 
@@ -107,20 +112,24 @@ bool too_wide_for_closed_form(const Trajectories& data) {
 
 Options resolve(Options options, const Trajectories& data) {
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
+  // Networks look at planes of zeros and ones from a start in closed form.
+  const bool planes = !counted && data.actions.is_discrete() &&
+                      options.policy != PolicyKind::kFeatures &&
+                      options.choose != Choose::kObjective && PlaneView::raw(data).has_value();
   const bool wide = options.policy == PolicyKind::kAuto && options.choose == Choose::kAuto &&
-                    !counted && too_wide_for_closed_form(data);
+                    !counted && !planes && too_wide_for_closed_form(data);
   if (wide && options.k == 0)
     throw InvalidArgument(
         "{} numbers per observation are too many to find out how many policies there are; give the "
         "number of clusters with -k, and networks will be trained",
         data.observations.dim());
   if (options.choose == Choose::kAuto) {
-    const bool networks = wide || options.policy == PolicyKind::kMlp ||
+    const bool networks = wide || (options.policy == PolicyKind::kMlp && !planes) ||
                           options.init == Initialisation::kEpisodeRegression;
     options.choose = networks ? Choose::kObjective : Choose::kHeldOut;
   }
   if (options.policy == PolicyKind::kAuto) {
-    if (!options.searches())
+    if (!options.searches() || planes)
       options.policy = PolicyKind::kMlp;
     else
       options.policy = counted ? PolicyKind::kTabular : PolicyKind::kFeatures;
@@ -128,10 +137,15 @@ Options resolve(Options options, const Trajectories& data) {
   // Features only approximate a policy, and two approximations of one differ; tables do not.
   if (options.separation == 0.0)
     options.separation = options.policy == PolicyKind::kTabular ? 0.01 : 0.08;
-  if (options.restarts == 0) options.restarts = options.searches() ? 32 : 5;
-  if (options.searches() && options.policy == PolicyKind::kMlp)
+  if (options.restarts == 0) options.restarts = !options.searches() ? 5 : planes ? 4 : 32;
+  if (options.searches() && options.policy == PolicyKind::kMlp && !planes)
     throw InvalidArgument(
-        "networks are chosen by the objective; leave out choose, or take policy 'features'");
+        "networks are chosen by the held-out score only where observations are wide planes of zeros "
+        "and ones and actions discrete; leave out choose, or take policy 'features'");
+  if (!options.searches() && !options.seeds.empty())
+    throw InvalidArgument(
+        "seeds need an answer that the held-out score chooses; leave out choose, policy 'mlp' and "
+        "init");
   if (!options.searches() && options.policy == PolicyKind::kFeatures)
     throw InvalidArgument(
         "policy 'features' is chosen by the held-out score; leave out choose, or take policy "

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/core/options.h"
@@ -45,6 +46,7 @@ struct Options {
   std::int64_t cosines = 60;
   double ridge = 10.0;
   double separation = 0.0;
+  std::string seeds;
 
   /// No floor under log-probabilities.
   static constexpr double kNoFloor = -std::numeric_limits<double>::infinity();

@@ -10,6 +10,7 @@
 #include "kindred/methods/pg_kmeans/episode_regression.h"
 #include "kindred/methods/pg_kmeans/exact.h"
 #include "kindred/methods/pg_kmeans/learner.h"
+#include "kindred/methods/pg_kmeans/planes.h"
 #include "kindred/policies/merge.h"
 #include "kindred/policies/restarts.h"
 
@@ -242,7 +243,9 @@ Options on_device(Options options, const RunContext& run) {
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve(on_device(requested, run), data);
   return stoppable([&](std::int64_t& rounds) {
-    if (options.searches()) return fit_exact_policies(data, options, run);
+    if (options.searches())
+      return options.policy == PolicyKind::kMlp ? fit_on_planes(data, options, run)
+                                                : fit_exact_policies(data, options, run);
     State state = new_state(data, options, run);
     auto& restarts = state.restarts;
     const auto learner = make_learner(data, options, run);

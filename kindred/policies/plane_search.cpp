@@ -1,0 +1,271 @@
+#include "kindred/policies/plane_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "kindred/core/error.h"
+#include "kindred/core/random.h"
+#include "kindred/core/shared_progress.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/held_out_score.h"
+#include "kindred/policies/sparse_statistics.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::int64_t kFirstEpisodes = 10000;  // give the first labels
+constexpr std::int64_t kFirstRounds = 30;
+constexpr std::int64_t kMostNetworkRounds = 20;
+constexpr std::int64_t kPatience = 3;    // rounds without a better V
+constexpr std::int64_t kTrainings = 200;  // steps of every network in a round
+constexpr std::int64_t kBatch = 1024;
+constexpr std::int64_t kHalves = 2;
+constexpr std::int64_t kFurther = 2;  // numbers of clusters tried without a better V
+
+class PlaneSearch {
+ public:
+  PlaneSearch(const Trajectories& data, const PlaneSearchOptions& options, const RunContext& run)
+      : data_(data),
+        options_(options),
+        run_(run),
+        targets_(data.actions),
+        half_of_(draw_folds(data.ids, kHalves, 1).front()) {
+    choose_view();
+    everything_ = std::make_unique<SparseStatistics>(data, *view_, targets_, run);
+    rows_ = view_->see(data.observations, run);
+    const auto sample = first_episodes();
+    first_ = everything_->subset(sample);
+    first_links_ = options.links.among(sample);
+    for (const auto i : sample) first_ids_.push_back(data.ids[static_cast<std::size_t>(i)]);
+  }
+
+  PlaneSearchResult find() {
+    PlaneSearchResult result;
+    result.view = view_;
+    const auto least = std::max<std::int64_t>(1, options_.links.least_clusters());
+    const auto most = options_.k > 0 ? options_.k : options_.k_max;
+    std::int64_t best_k = 0;
+    for (std::int64_t k = 1; k <= most && (options_.k > 0 || k <= best_k + kFurther || k <= least);
+         ++k) {
+      if (k > 1 && (k < least || (options_.k > 0 && k < options_.k))) continue;
+      result.answers.push_back(refine(first_labels(k, 0), k));
+      const auto i = result.answers.size() - 1;
+      auto& answer = result.answers[i];
+      if (i > 0) answer.gain = gain(result.answers[i - 1], answer);
+      const auto& best = result.answers[result.chosen];
+      if (best_k == 0 || k == options_.k || best.k() < least || answer.v > best.v) {
+        result.chosen = i;
+        best_k = answer.k();
+      }
+    }
+    if (options_.starts > 1 && result.answer().k() > 1)
+      result.again = refine(first_labels(result.answer().k(), 1), result.answer().k());
+    return result;
+  }
+
+ private:
+  /// The view in which one policy for everything predicts best.
+  void choose_view() {
+    double best = -std::numeric_limits<double>::infinity();
+    for (const bool egocentric : {false, true}) {
+      const auto view = egocentric ? PlaneView::egocentric(data_) : PlaneView::raw(data_);
+      if (!view) continue;
+      const SparseStatistics statistics(data_, *view, targets_, run_);
+      const HeldOut held_out(statistics, data_.ids, options_.ridge);
+      const double v =
+          held_out.quick_score(std::vector<std::int32_t>(data_.ids.size(), 0), 1);
+      if (v <= best) continue;
+      best = v;
+      view_ = std::make_shared<PlaneView>(*view);
+    }
+  }
+
+  /// A sample that follows from the ids, and whatever is linked.
+  std::vector<std::int64_t> first_episodes() const {
+    std::vector<std::int64_t> episodes(static_cast<std::size_t>(data_.episodes()));
+    std::iota(episodes.begin(), episodes.end(), 0);
+    if (data_.episodes() <= kFirstEpisodes) return episodes;
+    std::vector<std::uint64_t> place;
+    for (const auto& id : data_.ids) place.push_back(Random(0, "sample/" + id)());
+    for (const auto i : options_.links.episodes()) place[static_cast<std::size_t>(i)] = 0;
+    std::ranges::nth_element(episodes, episodes.begin() + kFirstEpisodes, {}, [&](std::int64_t i) {
+      return std::pair(place[static_cast<std::size_t>(i)], i);
+    });
+    episodes.resize(kFirstEpisodes);
+    std::ranges::sort(episodes);
+    return episodes;
+  }
+
+  /// Labels of all episodes by policies in closed form: those of the start with the best V, or the
+  /// next best.
+  std::vector<std::int32_t> first_labels(std::int64_t k, std::size_t rank) const {
+    std::vector<std::int32_t> none(static_cast<std::size_t>(data_.episodes()), 0);
+    if (k == 1) return none;
+    if (rank == 0 && k == options_.links.least_clusters()) return labels_from_links(k);
+    const HeldOut held_out(*first_, first_ids_, options_.ridge);
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(options_.starts));
+    std::vector<double> v(found.size(), -std::numeric_limits<double>::infinity());
+    run_.report({.stage = fmt::format("first labels, k = {}", k), .fraction = 0.0, .sizes = {}});
+    run_.chunks(options_.starts, 1, [&](std::int64_t start, std::int64_t) {
+      auto& labels = found[static_cast<std::size_t>(start)];
+      for (std::int64_t i = 0; i < first_->episodes(); ++i)
+        labels.push_back(static_cast<std::int32_t>(i % k));
+      Random random(static_cast<std::uint64_t>(options_.seed), "init",
+                    static_cast<std::uint64_t>(start));
+      random.shuffle(std::span(labels));
+      first_links_.enforce(labels, k);
+      const auto fit = fit_exact(*first_, labels, options_.ridge, first_links_, kFirstRounds);
+      labels = fit.labels;
+      if (fit.k == k) v[static_cast<std::size_t>(start)] = held_out.quick_score(labels, k);
+    });
+    std::vector<std::size_t> order(found.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t s) { return v[s]; });
+    const auto& best = found[order[std::min(rank, order.size() - 1)]];
+    return extend(solve_policies(*first_, best, k, options_.ridge), k);
+  }
+
+  /// Labels by policies that know the linked episodes alone.
+  std::vector<std::int32_t> labels_from_links(std::int64_t k) const {
+    std::vector<std::int32_t> known(static_cast<std::size_t>(data_.episodes()), 0);
+    options_.links.enforce(known, k);
+    std::vector<std::uint8_t> linked(known.size(), 0);
+    for (const auto i : options_.links.episodes()) linked[static_cast<std::size_t>(i)] = 1;
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (linked[i] == 0) known[i] = -1;
+    return extend(solve_policies(*everything_, known, k, options_.ridge), k, known);
+  }
+
+  /// Every episode to the policy that misses least of it.
+  std::vector<std::int32_t> extend(const ExactPolicies& policies, std::int64_t k,
+                                   std::vector<std::int32_t> labels = {}) const {
+    labels.resize(static_cast<std::size_t>(data_.episodes()), 0);
+    for (auto& label : labels) label = std::max(label, 0);
+    options_.links.enforce(labels, k);
+    const auto targets = targets_.count();
+    Matrix costs(data_.episodes(), k);
+    run_.chunks(data_.episodes(), 256, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> errors(static_cast<std::size_t>(k * targets));
+      for (auto i = begin; i < end; ++i) {
+        everything_->episode_errors(i, policies.weights, errors);
+        for (std::int64_t j = 0; j < k; ++j)
+          for (std::int64_t d = 0; d < targets; ++d)
+            costs(i, j) += errors[static_cast<std::size_t>(j * targets + d)] /
+                           policies.noise[static_cast<std::size_t>(d)];
+      }
+    });
+    options_.links.assign(costs, labels);
+    return labels;
+  }
+
+  /// Rounds of networks from given labels, up to the best V.
+  PlaneAnswer refine(std::vector<std::int32_t> labels, std::int64_t k) const {
+    const auto actions = data_.actions.count();
+    std::vector<SparseNetwork> networks;
+    for (std::int64_t n = 0; n < kHalves * k; ++n)
+      networks.emplace_back(view_->columns(), actions,
+                            Random(static_cast<std::uint64_t>(options_.seed), "network",
+                                   static_cast<std::uint64_t>(k << 32 | n)));
+    PlaneAnswer best;
+    best.v = -std::numeric_limits<double>::infinity();
+    std::vector<ExactRound> rounds;
+    std::int64_t best_round = 0;
+    for (std::int64_t round = 0; round < kMostNetworkRounds && round <= best_round + kPatience; ++round) {
+      run_.report({.stage = fmt::format("networks, k = {}", k),
+                   .fraction = static_cast<double>(round) / static_cast<double>(kMostNetworkRounds),
+                   .sizes = {}});
+      const auto scores = train_and_score(labels, k, round, networks);
+      auto& done = rounds.emplace_back();
+      done.sizes.resize(static_cast<std::size_t>(k));
+      auto costs = naming_costs(labels);
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        ++done.sizes[static_cast<std::size_t>(labels[i])];
+        const double own = scores(static_cast<std::int64_t>(i), labels[i]);
+        done.objective += own;
+        costs[i] -= own;
+      }
+      const double v =
+          -std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(data_.steps());
+      Matrix misfits = scores;
+      for (auto& x : misfits.values) x = -x;
+      done.changed = options_.links.assign(misfits, labels);
+      if (v > best.v) {
+        best_round = round;
+        best.v = v;
+        best.labels = labels;
+        best.scores = scores;
+        best.costs = std::move(costs);
+        best.networks = networks;
+      }
+      std::vector<std::int64_t> sizes(static_cast<std::size_t>(k), 0);
+      for (const auto label : labels) ++sizes[static_cast<std::size_t>(label)];
+      if (std::ranges::find(sizes, 0) != sizes.end()) break;  // a network would learn from nothing
+    }
+    best.rounds.assign(rounds.begin(), rounds.begin() + best_round + 1);
+    return best;
+  }
+
+  /// Trains every network on its cluster's episodes of the other half, then lets it judge its own.
+  Matrix train_and_score(std::span<const std::int32_t> labels, std::int64_t k, std::int64_t round,
+                         std::vector<SparseNetwork>& networks) const {
+    const auto taken = data_.actions.ints().span();
+    Matrix scores(data_.episodes(), k);
+    run_.chunks(kHalves * k, 1, [&](std::int64_t n, std::int64_t) {
+      auto& network = networks[static_cast<std::size_t>(n)];
+      const auto half = n / k, cluster = n % k;
+      std::vector<std::int64_t> own;
+      for (std::int64_t i = 0; i < data_.episodes(); ++i)
+        if (labels[static_cast<std::size_t>(i)] == cluster &&
+            half_of_[static_cast<std::size_t>(i)] != half)
+          for (auto t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t) own.push_back(t);
+      Random random(static_cast<std::uint64_t>(options_.seed), "batches",
+                    static_cast<std::uint64_t>((k << 32 | n) << 16 | round));
+      std::vector<std::int64_t> batch(kBatch);
+      for (std::int64_t step = 0; step < kTrainings && !own.empty(); ++step) {
+        run_.throw_if_stopped();
+        for (auto& t : batch) t = own[random.below(own.size())];
+        network.train(rows_, taken, batch);
+      }
+      std::vector<double> log_probs(static_cast<std::size_t>(data_.actions.count()));
+      for (std::int64_t i = 0; i < data_.episodes(); ++i) {
+        if (half_of_[static_cast<std::size_t>(i)] != half) continue;
+        run_.throw_if_stopped();
+        for (auto t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t) {
+          network.log_probs(rows_.of(t), log_probs);
+          scores(i, cluster) +=
+              log_probs[static_cast<std::size_t>(taken[static_cast<std::size_t>(t)])];
+        }
+      }
+    });
+    return scores;
+  }
+
+  PairedGain gain(const PlaneAnswer& from, const PlaneAnswer& to) const {
+    return paired_gain(from.costs, to.costs, static_cast<double>(data_.steps()));
+  }
+
+  const Trajectories& data_;
+  const PlaneSearchOptions& options_;
+  const RunContext& run_;
+  ActionTargets targets_;
+  std::vector<std::int32_t> half_of_;  // [episodes]
+  std::shared_ptr<const PlaneView> view_;
+  std::unique_ptr<const SparseStatistics> everything_;
+  SparseRows rows_;
+  std::unique_ptr<const EpisodeStatistics> first_;  // of the episodes that give the first labels
+  Links first_links_;
+  std::vector<std::string> first_ids_;
+};
+
+}  // namespace
+
+PlaneSearchResult search_planes(const Trajectories& data, const PlaneSearchOptions& options,
+                                const RunContext& run) {
+  return PlaneSearch(data, options, run).find();
+}
+
+}  // namespace kindred

@@ -1,0 +1,96 @@
+#include "kindred/policies/sparse_statistics.h"
+
+#include <algorithm>
+
+namespace kindred {
+
+SparseStatistics::SparseStatistics(const Trajectories& data, const PlaneView& view,
+                                   const ActionTargets& targets, const Workers& workers)
+    : EpisodeStatistics({view.columns(), targets.count()}, workers),
+      rows_(std::make_shared<SparseRows>(view.see(data.observations, workers))) {
+  std::vector<double> actions(static_cast<std::size_t>(data.steps() * targets.count()));
+  targets.copy(data.actions, 0, data.steps(), actions);
+  actions_ = std::make_shared<std::vector<double>>(std::move(actions));
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    add_episode(data.offsets[i], data.offsets[i + 1]);
+}
+
+void SparseStatistics::add_episode(std::int64_t begin, std::int64_t end) {
+  for (const auto& [from, to] : pieces_of(begin, end)) {
+    add_piece(to - from);
+    begin_.push_back(from);
+    end_.push_back(to);
+  }
+  end_episode();
+}
+
+std::unique_ptr<const EpisodeStatistics> SparseStatistics::subset(
+    std::span<const std::int64_t> episodes) const {
+  auto result = std::unique_ptr<SparseStatistics>(new SparseStatistics(layout(), workers()));
+  result->rows_ = rows_;
+  result->actions_ = actions_;
+  for (const auto i : episodes)
+    result->add_episode(begin_[static_cast<std::size_t>(first_piece(i))],
+                        end_[static_cast<std::size_t>(last_piece(i) - 1)]);
+  return result;
+}
+
+std::vector<double> SparseStatistics::cluster_sums(std::span<const std::int32_t> labels,
+                                                   std::int64_t k) const {
+  const auto targets = layout().targets;
+  std::vector<double> sums(static_cast<std::size_t>(k * layout().size()), 0.0);
+  for (std::int64_t i = 0; i < episodes(); ++i) {
+    const auto label = labels[static_cast<std::size_t>(i)];
+    if (label < 0) continue;
+    throw_if_stopped();
+    double* gram = sums.data() + label * layout().size();
+    double* cross = gram + layout().cross();
+    double* squares = gram + layout().squares();
+    const auto begin = begin_[static_cast<std::size_t>(first_piece(i))];
+    const auto end = end_[static_cast<std::size_t>(last_piece(i) - 1)];
+    for (auto t = begin; t < end; ++t) {
+      const double* action = actions_->data() + t * targets;
+      const auto ones = rows_->of(t);
+      for (const std::int64_t m : ones) {
+        double* row = gram + m * (m + 1) / 2;
+        for (const std::int64_t l : ones)
+          if (l <= m) row[l] += 1.0;
+        for (std::int64_t d = 0; d < targets; ++d) cross[m * targets + d] += action[d];
+      }
+      for (std::int64_t d = 0; d < targets; ++d) squares[d] += action[d] * action[d];
+    }
+    gram[layout().steps()] += static_cast<double>(end - begin);
+  }
+  return sums;
+}
+
+void SparseStatistics::add_errors(std::int64_t piece, std::span<const double> weights,
+                                  std::span<double> out) const {
+  const auto columns = out.size();
+  const auto targets = static_cast<std::size_t>(layout().targets);
+  std::vector<double> missed(columns);
+  const auto at = static_cast<std::size_t>(piece);
+  for (auto t = begin_[at]; t < end_[at]; ++t) {
+    const double* action = actions_->data() + t * layout().targets;
+    for (std::size_t c = 0; c < columns; ++c) missed[c] = -action[c % targets];
+    for (const auto m : rows_->of(t)) {
+      const double* row = weights.data() + static_cast<std::size_t>(m) * columns;
+      for (std::size_t c = 0; c < columns; ++c) missed[c] += row[c];
+    }
+    for (std::size_t c = 0; c < columns; ++c) out[c] += missed[c] * missed[c];
+  }
+}
+
+void SparseStatistics::piece_errors(std::int64_t piece, std::span<const double> weights,
+                                    std::span<double> out) const {
+  std::ranges::fill(out, 0.0);
+  add_errors(piece, weights, out);
+}
+
+void SparseStatistics::episode_errors(std::int64_t episode, std::span<const double> weights,
+                                      std::span<double> out) const {
+  std::ranges::fill(out, 0.0);
+  for (auto p = first_piece(episode); p < last_piece(episode); ++p) add_errors(p, weights, out);
+}
+
+}  // namespace kindred

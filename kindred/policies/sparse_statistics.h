@@ -1,0 +1,39 @@
+// Statistics of episodes that are shorter than an observation is wide: sums of theirs would be
+// larger than the data, so the rows are kept, and summed whenever asked.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kindred/policies/episode_statistics.h"
+#include "kindred/policies/plane_view.h"
+
+namespace kindred {
+
+class SparseStatistics final : public EpisodeStatistics {
+ public:
+  SparseStatistics(const Trajectories& data, const PlaneView& view, const ActionTargets& targets,
+                   const Workers& workers);
+
+  std::unique_ptr<const EpisodeStatistics> subset(
+      std::span<const std::int64_t> episodes) const override;
+  std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
+                                   std::int64_t k) const override;
+  void episode_errors(std::int64_t episode, std::span<const double> weights,
+                      std::span<double> out) const override;
+  void piece_errors(std::int64_t piece, std::span<const double> weights,
+                    std::span<double> out) const override;
+
+ private:
+  SparseStatistics(const StatisticsLayout& layout, const Workers& workers)
+      : EpisodeStatistics(layout, workers) {}
+  void add_episode(std::int64_t begin, std::int64_t end);
+  void add_errors(std::int64_t piece, std::span<const double> weights, std::span<double> out) const;
+
+  std::shared_ptr<const SparseRows> rows_;              // [steps]
+  std::shared_ptr<const std::vector<double>> actions_;  // [steps, targets]
+  std::vector<std::int64_t> begin_, end_;               // [pieces]: steps
+};
+
+}  // namespace kindred
