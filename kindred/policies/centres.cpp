@@ -195,7 +195,8 @@ std::shared_ptr<const Centres> load_policy_centres(const ArrayFileReader& file) 
   if (kind == "networks") return NetworkCentres::load(file);
   if (kind == "features") return ExactCentres::load(file);
   if (kind == "planes") return PlaneCentres::load(file);
-  file.refuse("kind", fmt::format("is '{}', expected 'tables', 'networks', 'features' or 'planes'", kind));
+  file.refuse("kind",
+              fmt::format("is '{}', expected 'tables', 'networks', 'features' or 'planes'", kind));
 }
 
 }  // namespace kindred

@@ -54,13 +54,18 @@ std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterP
   return result;
 }
 
+ClusterPair closest_allowed(std::span<const ClusterPair> pairs, const Links& links,
+                            std::span<const std::int32_t> labels) {
+  const auto allowed = std::ranges::find_if(
+      pairs, [&](const ClusterPair& pair) { return links.kept(joined_labels(labels, pair)); });
+  return allowed == pairs.end() ? pairs.front() : *allowed;
+}
+
 void join_closest(const Evidence& evidence, const Links& links, std::vector<std::int32_t>& labels,
                   std::int64_t k) {
   const auto most = links.empty() ? 1 : static_cast<std::size_t>(k * (k - 1) / 2);
   const auto pairs = evidence.closest_pairs(labels, k, most);
-  const auto allowed = std::ranges::find_if(
-      pairs, [&](const ClusterPair& pair) { return links.kept(joined_labels(labels, pair)); });
-  const auto [into, from] = allowed == pairs.end() ? pairs.front() : *allowed;
+  const auto [into, from] = closest_allowed(pairs, links, labels);
   for (auto& label : labels) {
     if (label == from) label = into;
     if (label > from) --label;

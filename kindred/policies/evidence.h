@@ -112,6 +112,10 @@ std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, Cl
 /// 0 where the label is one of the two, else -1.
 std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair);
 
+/// The first of the pairs that links allow to be joined, or the first where they allow none.
+ClusterPair closest_allowed(std::span<const ClusterPair> pairs, const Links& links,
+                            std::span<const std::int32_t> labels);
+
 /// Joins the closest two clusters that links allow to be joined, or any two where they allow none;
 /// labels stay consecutive.
 void join_closest(const Evidence& evidence, const Links& links, std::vector<std::int32_t>& labels,

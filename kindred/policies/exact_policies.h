@@ -42,8 +42,8 @@ ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const dou
 ExactPolicies solve_policies(const EpisodeStatistics& statistics,
                              std::span<const std::int32_t> labels, std::int64_t k, double ridge);
 
-/// Rounds from given labels, which keep the links, until none changes; clusters that lose their last
-/// episode go.
+/// Rounds from given labels, which keep the links, until none changes; clusters that lose their
+/// last episode go.
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
                    double ridge, const Links& links = {}, std::int64_t most_rounds = 100);
 

@@ -39,7 +39,8 @@ std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& d
                                                            const Workers& workers) const {
   const auto sums = cluster_sums(data, map_, *targets_, labels, k, workers);
   return std::make_shared<ExactCentres>(
-      map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights, judged.noise);
+      map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights,
+      judged.noise);
 }
 
 }  // namespace kindred

@@ -133,13 +133,13 @@ std::int64_t Links::assign(const Matrix& costs, std::span<std::int32_t> labels) 
       for (std::int64_t j = 0; j < costs.columns; ++j)
         sums[static_cast<std::size_t>(j)] += costs(i, j);
     const auto own = labels[static_cast<std::size_t>(group.episodes.front())];
-    const auto best = cheapest([&](std::int32_t j) { return sums[static_cast<std::size_t>(j)]; },
-                               own, [&](std::int32_t j) {
-                                 return std::ranges::none_of(group.apart, [&](auto other) {
-                                   return labels[static_cast<std::size_t>(
-                                              groups_[other].episodes.front())] == j;
-                                 });
-                               });
+    const auto best =
+        cheapest([&](std::int32_t j) { return sums[static_cast<std::size_t>(j)]; }, own,
+                 [&](std::int32_t j) {
+                   return std::ranges::none_of(group.apart, [&](auto other) {
+                     return labels[static_cast<std::size_t>(groups_[other].episodes.front())] == j;
+                   });
+                 });
     if (best == own) continue;
     changed += std::ssize(group.episodes);
     for (const auto i : group.episodes) labels[static_cast<std::size_t>(i)] = best;

@@ -46,10 +46,7 @@ struct Descent {
 class Search {
  public:
   Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
-      : data_(data),
-        options_(options),
-        run_(run),
-        fewest_(options.links.least_clusters()) {
+      : data_(data), options_(options), run_(run), fewest_(options.links.least_clusters()) {
     if (!options.tables) targets_ = std::make_shared<ActionTargets>(data.actions);
   }
 
@@ -344,7 +341,8 @@ class Search {
       for (auto j = begin; j < end; ++j) {
         auto& answer = tried[static_cast<std::size_t>(j)];
         answer.start = from.start;
-        answer.fit = evidence.fit(split(evidence, from, static_cast<std::int32_t>(j)), options_.links);
+        answer.fit =
+            evidence.fit(split(evidence, from, static_cast<std::int32_t>(j)), options_.links);
         answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
       }
     });

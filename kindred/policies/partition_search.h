@@ -30,7 +30,7 @@ struct SearchOptions {
   /// How much better, in nats per step of the two, every two clusters must be told apart than taken
   /// for one, for their number to be believed.
   double separation = 0.08;
-  Links links;  ///< What is known of the episodes beforehand.
+  Links links{};  ///< What is known of the episodes beforehand.
 };
 
 /// The best answer with k clusters.

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
+#include <span>
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
-#include "kindred/core/shared_progress.h"
-#include "kindred/metrics/clustering_scores.h"
+#include "kindred/data/select.h"
 #include "kindred/policies/held_out_score.h"
 #include "kindred/policies/sparse_statistics.h"
 
@@ -19,10 +18,14 @@ namespace {
 
 constexpr std::int64_t kFirstEpisodes = 10000;  // give the first labels
 constexpr std::int64_t kFirstRounds = 30;
+constexpr std::int64_t kSpare = 2;  // clusters more than wanted, to begin with
+constexpr std::size_t kEveryPair = 1000;
 constexpr std::int64_t kMostNetworkRounds = 20;
-constexpr std::int64_t kPatience = 3;    // rounds without a better V
-constexpr std::int64_t kTrainings = 200;  // steps of every network in a round
+constexpr std::int64_t kPatience = 3;     // rounds without a better V
+constexpr std::int64_t kTrainings = 200;  // most steps of a network in a round
+constexpr std::int64_t kFewestTrainings = 30;
 constexpr std::int64_t kBatch = 1024;
+constexpr std::int64_t kPasses = 2;  // over its own data in a round, between the two
 constexpr std::int64_t kHalves = 2;
 constexpr std::int64_t kFurther = 2;  // numbers of clusters tried without a better V
 
@@ -34,10 +37,9 @@ class PlaneSearch {
         run_(run),
         targets_(data.actions),
         half_of_(draw_folds(data.ids, kHalves, 1).front()) {
-    choose_view();
-    everything_ = std::make_unique<SparseStatistics>(data, *view_, targets_, run);
-    rows_ = view_->see(data.observations, run);
     const auto sample = first_episodes();
+    choose_view(sample);
+    everything_ = std::make_unique<SparseStatistics>(data, *view_, targets_, run);
     first_ = everything_->subset(sample);
     first_links_ = options.links.among(sample);
     for (const auto i : sample) first_ids_.push_back(data.ids[static_cast<std::size_t>(i)]);
@@ -62,22 +64,26 @@ class PlaneSearch {
         best_k = answer.k();
       }
     }
-    if (options_.starts > 1 && result.answer().k() > 1)
-      result.again = refine(first_labels(result.answer().k(), 1), result.answer().k());
+    auto& answer = result.answers[result.chosen];
+    if (options_.starts > 1 && answer.k() > 1 && options_.links.empty()) {
+      result.again = refine(first_labels(answer.k(), 1), answer.k());
+      if (result.again.v > answer.v) std::swap(result.again, answer);
+      if (result.chosen > 0) answer.gain = gain(result.answers[result.chosen - 1], answer);
+    }
     return result;
   }
 
  private:
   /// The view in which one policy for everything predicts best.
-  void choose_view() {
+  void choose_view(std::span<const std::int64_t> sample) {
+    const auto part = select_episodes(data_, sample);
     double best = -std::numeric_limits<double>::infinity();
     for (const bool egocentric : {false, true}) {
       const auto view = egocentric ? PlaneView::egocentric(data_) : PlaneView::raw(data_);
       if (!view) continue;
-      const SparseStatistics statistics(data_, *view, targets_, run_);
-      const HeldOut held_out(statistics, data_.ids, options_.ridge);
-      const double v =
-          held_out.quick_score(std::vector<std::int32_t>(data_.ids.size(), 0), 1);
+      const SparseStatistics statistics(part, *view, targets_, run_);
+      const HeldOut held_out(statistics, part.ids, options_.ridge);
+      const double v = held_out.quick_score(std::vector<std::int32_t>(part.ids.size(), 0), 1);
       if (v <= best) continue;
       best = v;
       view_ = std::make_shared<PlaneView>(*view);
@@ -112,15 +118,22 @@ class PlaneSearch {
     run_.report({.stage = fmt::format("first labels, k = {}", k), .fraction = 0.0, .sizes = {}});
     run_.chunks(options_.starts, 1, [&](std::int64_t start, std::int64_t) {
       auto& labels = found[static_cast<std::size_t>(start)];
+      const auto clusters = k + kSpare;
       for (std::int64_t i = 0; i < first_->episodes(); ++i)
-        labels.push_back(static_cast<std::int32_t>(i % k));
+        labels.push_back(static_cast<std::int32_t>(i % clusters));
       Random random(static_cast<std::uint64_t>(options_.seed), "init",
                     static_cast<std::uint64_t>(start));
       random.shuffle(std::span(labels));
-      first_links_.enforce(labels, k);
-      const auto fit = fit_exact(*first_, labels, options_.ridge, first_links_, kFirstRounds);
-      labels = fit.labels;
-      if (fit.k == k) v[static_cast<std::size_t>(start)] = held_out.quick_score(labels, k);
+      first_links_.enforce(labels, clusters);
+      for (;;) {
+        const auto fit = fit_exact(*first_, labels, options_.ridge, first_links_, kFirstRounds);
+        labels = fit.labels;
+        if (fit.k == k) v[static_cast<std::size_t>(start)] = held_out.quick_score(labels, k);
+        if (fit.k <= k) return;
+        const auto pairs = closest_pairs(*first_, labels, fit.k, options_.ridge, kEveryPair);
+        labels =
+            consecutive_labels(joined_labels(labels, closest_allowed(pairs, first_links_, labels)));
+      }
     });
     std::vector<std::size_t> order(found.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -174,7 +187,8 @@ class PlaneSearch {
     best.v = -std::numeric_limits<double>::infinity();
     std::vector<ExactRound> rounds;
     std::int64_t best_round = 0;
-    for (std::int64_t round = 0; round < kMostNetworkRounds && round <= best_round + kPatience; ++round) {
+    for (std::int64_t round = 0; round < kMostNetworkRounds && round <= best_round + kPatience;
+         ++round) {
       run_.report({.stage = fmt::format("networks, k = {}", k),
                    .fraction = static_cast<double>(round) / static_cast<double>(kMostNetworkRounds),
                    .sizes = {}});
@@ -213,6 +227,7 @@ class PlaneSearch {
   Matrix train_and_score(std::span<const std::int32_t> labels, std::int64_t k, std::int64_t round,
                          std::vector<SparseNetwork>& networks) const {
     const auto taken = data_.actions.ints().span();
+    const auto& rows = everything_->rows();
     Matrix scores(data_.episodes(), k);
     run_.chunks(kHalves * k, 1, [&](std::int64_t n, std::int64_t) {
       auto& network = networks[static_cast<std::size_t>(n)];
@@ -224,18 +239,20 @@ class PlaneSearch {
           for (auto t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t) own.push_back(t);
       Random random(static_cast<std::uint64_t>(options_.seed), "batches",
                     static_cast<std::uint64_t>((k << 32 | n) << 16 | round));
-      std::vector<std::int64_t> batch(kBatch);
-      for (std::int64_t step = 0; step < kTrainings && !own.empty(); ++step) {
+      std::vector<std::int64_t> batch(static_cast<std::size_t>(std::min(kBatch, std::ssize(own))));
+      const auto trainings =
+          std::clamp(kPasses * std::ssize(own) / kBatch, kFewestTrainings, kTrainings);
+      for (std::int64_t step = 0; step < trainings && !own.empty(); ++step) {
         run_.throw_if_stopped();
         for (auto& t : batch) t = own[random.below(own.size())];
-        network.train(rows_, taken, batch);
+        network.train(rows, taken, batch);
       }
       std::vector<double> log_probs(static_cast<std::size_t>(data_.actions.count()));
       for (std::int64_t i = 0; i < data_.episodes(); ++i) {
         if (half_of_[static_cast<std::size_t>(i)] != half) continue;
         run_.throw_if_stopped();
         for (auto t = data_.offsets[i]; t < data_.offsets[i + 1]; ++t) {
-          network.log_probs(rows_.of(t), log_probs);
+          network.log_probs(rows.of(t), log_probs);
           scores(i, cluster) +=
               log_probs[static_cast<std::size_t>(taken[static_cast<std::size_t>(t)])];
         }
@@ -255,7 +272,6 @@ class PlaneSearch {
   std::vector<std::int32_t> half_of_;  // [episodes]
   std::shared_ptr<const PlaneView> view_;
   std::unique_ptr<const SparseStatistics> everything_;
-  SparseRows rows_;
   std::unique_ptr<const EpisodeStatistics> first_;  // of the episodes that give the first labels
   Links first_links_;
   std::vector<std::string> first_ids_;
@@ -265,6 +281,8 @@ class PlaneSearch {
 
 PlaneSearchResult search_planes(const Trajectories& data, const PlaneSearchOptions& options,
                                 const RunContext& run) {
+  if (!data.actions.is_discrete() || !PlaneView::raw(data))
+    throw InvalidArgument("the data are not planes of zeros and ones with discrete actions");
   return PlaneSearch(data, options, run).find();
 }
 

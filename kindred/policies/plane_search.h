@@ -2,8 +2,9 @@
 // there are.
 //
 // Policies in closed form on such planes are quick but too simple, so they only give the first
-// labels. From there networks take over: every cluster has two, each trained on half of the episodes
-// and asked about the other half, so an episode is always judged by networks that have not seen it.
+// labels. From there networks take over: every cluster has two, each trained on half of the
+// episodes and asked about the other half, so an episode is always judged by networks that have not
+// seen it.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,12 @@
 namespace kindred {
 
 struct PlaneSearchOptions {
-  std::int64_t k = 0;      ///< 0: to be found.
+  std::int64_t k = 0;  ///< 0: to be found.
   std::int64_t k_max = 12;
   std::int64_t starts = 4;  ///< Of policies in closed form; networks go on from the best.
   std::int64_t seed = 0;
   double ridge = 10.0;
-  Links links;
+  Links links{};
 };
 
 /// The answer with k clusters that networks ended at.

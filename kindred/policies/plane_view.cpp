@@ -11,9 +11,9 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kWide = 100;       // numbers, from which looking at the ones alone pays
-constexpr std::int64_t kFewOnes = 8;      // one number in so many may be one, of those that vary
-constexpr std::int64_t kLeastSide = 3;    // of a plane
+constexpr std::int64_t kWide = 100;     // numbers, from which looking at the ones alone pays
+constexpr std::int64_t kFewOnes = 8;    // one number in so many may be one, of those that vary
+constexpr std::int64_t kLeastSide = 3;  // of a plane
 constexpr std::int64_t kMostPlanes = 64;
 
 using Row = std::span<const std::uint8_t>;
@@ -128,8 +128,7 @@ std::int64_t PlaneView::acting_cell(Row observation) const {
 }
 
 std::int64_t PlaneView::places() const {
-  return acting_ < 0 ? obs_dim_
-                     : height_ * width_ + planes_ * (2 * height_ - 1) * (2 * width_ - 1);
+  return acting_ < 0 ? obs_dim_ : height_ * width_ + planes_ * (2 * height_ - 1) * (2 * width_ - 1);
 }
 
 std::int64_t PlaneView::place(std::int64_t cell, std::int64_t acting_cell) const {
@@ -205,7 +204,8 @@ PlaneView PlaneView::load(const ArrayFileReader& file) {
   view.columns_ = 1;
   for (const auto column : view.column_of_) {
     if (column < 0) continue;
-    if (column != view.columns_) file.refuse("view_columns", "does not number its columns in order");
+    if (column != view.columns_)
+      file.refuse("view_columns", "does not number its columns in order");
     ++view.columns_;
   }
   return view;

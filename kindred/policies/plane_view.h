@@ -1,8 +1,8 @@
 // Observations of zeros and ones, as the places of their ones: all that a policy in closed form or
 // a network has to look at where nearly everything is zero, as on the planes of a gridworld.
 //
-// The planes can be seen from where the acting cell is. That cell is recognised, not configured: one
-// plane holds exactly one cell, and from step to step it moves by at most one.
+// The planes can be seen from where the acting cell is. That cell is recognised, not configured:
+// one plane holds exactly one cell, and from step to step it moves by at most one.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct SparseRows {
   }
 };
 
-/// How observations become rows. Column 0 is one in every row; cells that never change are left out.
+/// How observations become rows. Column 0 is one in every row; cells that never change are left
+/// out.
 class PlaneView {
  public:
   /// Cells where they are. Nothing unless observations are wide, hold only zeros and ones, and

@@ -123,9 +123,7 @@ void SparseNetwork::train(const SparseRows& rows, std::span<const std::int32_t> 
                  g + at.w2, g + at.b2);
   }
   for (auto& x : parameters_) x *= 1.0F - static_cast<float>(kLearningRate) * kWeightDecay;
-  adam_.update(gradient_,
-               {.learning_rate = kLearningRate,
-                .max_gradient_norm = kNoLimit},
+  adam_.update(gradient_, {.learning_rate = kLearningRate, .max_gradient_norm = kNoLimit},
                parameters_);
 }
 

@@ -25,6 +25,9 @@ class SparseStatistics final : public EpisodeStatistics {
   void piece_errors(std::int64_t piece, std::span<const double> weights,
                     std::span<double> out) const override;
 
+  /// Of all steps of the data these statistics were made from.
+  const SparseRows& rows() const { return *rows_; }
+
  private:
   SparseStatistics(const StatisticsLayout& layout, const Workers& workers)
       : EpisodeStatistics(layout, workers) {}

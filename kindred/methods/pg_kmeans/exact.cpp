@@ -47,14 +47,14 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   const Stopwatch clock;
   const auto seeds = load_seeds(data, options);
   SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
-                            .k = options.merge_to > 0 ? options.merge_to : options.k,
-                            .k_max = options.k_max,
-                            .starts = options.restarts,
-                            .seed = options.seed,
-                            .cosines = options.cosines,
-                            .ridge = options.ridge,
-                            .separation = options.separation,
-                            .links = seeds.links};
+                      .k = options.merge_to > 0 ? options.merge_to : options.k,
+                      .k_max = options.k_max,
+                      .starts = options.restarts,
+                      .seed = options.seed,
+                      .cosines = options.cosines,
+                      .ridge = options.ridge,
+                      .separation = options.separation,
+                      .links = seeds.links};
   const auto searched = episodes_to_search(data, asked);
   asked.links = seeds.links.among(searched);
   const bool all = std::ssize(searched) == data.episodes();

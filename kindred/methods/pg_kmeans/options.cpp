@@ -26,11 +26,12 @@ OptionTable Options::describe() {
              "network, or action frequencies per observation (discrete actions, repeating "
              "observations). auto: tabular where that is possible, mlp where observations are wide "
              "planes of zeros and ones or the objective chooses, else features."),
-      choice("choose", choose, {"auto", "held-out", "objective"},
-             "By what the answer is chosen: how well policies predict episodes they have not seen, "
-             "or the paper's objective J, for which k must be given. auto: held-out, but objective "
-             "for policy mlp and where observations are as wide as pictures, unless these are planes "
-             "of zeros and ones."),
+      choice(
+          "choose", choose, {"auto", "held-out", "objective"},
+          "By what the answer is chosen: how well policies predict episodes they have not seen, "
+          "or the paper's objective J, for which k must be given. auto: held-out, but objective "
+          "for policy mlp and where observations are as wide as pictures, unless these are planes "
+          "of zeros and ones."),
       choice("init", init, {"random", "fingerprint"},
              "First labels: a random equal partition, or k-means on each episode's linear picture "
              "of its policy (continuous actions)."),
@@ -140,7 +141,8 @@ Options resolve(Options options, const Trajectories& data) {
   if (options.restarts == 0) options.restarts = !options.searches() ? 5 : planes ? 4 : 32;
   if (options.searches() && options.policy == PolicyKind::kMlp && !planes)
     throw InvalidArgument(
-        "networks are chosen by the held-out score only where observations are wide planes of zeros "
+        "networks are chosen by the held-out score only where observations are wide planes of "
+        "zeros "
         "and ones and actions discrete; leave out choose, or take policy 'features'");
   if (!options.searches() && !options.seeds.empty())
     throw InvalidArgument(

@@ -29,7 +29,8 @@ void renumber(std::span<const std::int32_t> number, PlaneAnswer& answer) {
   const auto before = answer;
   for (std::int64_t j = 0; j < answer.k(); ++j) {
     const auto to = number[static_cast<std::size_t>(j)];
-    for (std::int64_t i = 0; i < answer.scores.rows; ++i) answer.scores(i, to) = before.scores(i, j);
+    for (std::int64_t i = 0; i < answer.scores.rows; ++i)
+      answer.scores(i, to) = before.scores(i, j);
     for (const auto half : {std::int64_t{0}, answer.k()})
       answer.networks[static_cast<std::size_t>(half + to)] =
           before.networks[static_cast<std::size_t>(half + j)];
@@ -56,12 +57,12 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
   const auto seeds = load_seeds(data, options);
   auto found = search_planes(data,
                              {.k = options.merge_to > 0 ? options.merge_to : options.k,
-                                    .k_max = options.k_max,
-                                    .starts = options.restarts,
-                                    .seed = options.seed,
-                                    .ridge = options.ridge,
-                                    .links = seeds.links},
-                                   run);
+                              .k_max = options.k_max,
+                              .starts = options.restarts,
+                              .seed = options.seed,
+                              .ridge = options.ridge,
+                              .links = seeds.links},
+                             run);
   auto& answer = found.answers[found.chosen];
   std::vector<std::int64_t> all(answer.labels.size());
   std::iota(all.begin(), all.end(), 0);
@@ -86,8 +87,7 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
     considered.gain = considered.separation = at_k.gain.mean;
     considered.gain_error = at_k.gain.error;
   }
-  const auto gain =
-      paired_gain(one.costs, answer.costs, static_cast<double>(data.steps()));
+  const auto gain = paired_gain(one.costs, answer.costs, static_cast<double>(data.steps()));
   result.judgement = {.v = answer.v,
                       .v_of_one = one.v,
                       .gain = gain.mean,
@@ -99,13 +99,16 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
   if (!found.again.rounds.empty()) {
     const auto& again = found.again;
     const double nmi = normalized_mutual_information(again.labels, answer.labels);
-    const bool same = nmi >= kSameLabels, as_good = answer.v - again.v < kAsGood * (answer.v - one.v);
+    const bool same = nmi >= kSameLabels,
+               as_good = answer.v - again.v < kAsGood * (answer.v - one.v);
     result.restarts.push_back(summary(again, 1));
     add_trace(again, 1, result.trace);
     result.considered[found.chosen].agreement = nmi;
     if (!same && as_good)
       result.alternatives.push_back({.labels = again.labels, .v = again.v, .nmi = nmi});
-    result.agreement = Agreement{.verdict = same ? "unique" : as_good ? "several" : "unstable",
+    result.agreement = Agreement{.verdict = same      ? "unique"
+                                            : as_good ? "several"
+                                                      : "unstable",
                                  .good = as_good ? 2 : 1,
                                  .same = same ? 2 : 1,
                                  .mean_nmi = nmi,

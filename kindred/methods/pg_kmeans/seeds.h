@@ -13,8 +13,8 @@ struct Seeds {
   Links links;
   std::vector<std::int32_t> labels;  ///< [episodes]; -1: unknown. Empty where no label is known.
 
-  /// The new number of each cluster, so that known labels below k are kept; found[i] is the label of
-  /// episodes[i].
+  /// The new number of each cluster, so that known labels below k are kept; found[i] is the label
+  /// of episodes[i].
   std::vector<std::int32_t> numbers(std::span<const std::int32_t> found,
                                     std::span<const std::int64_t> episodes, std::int64_t k) const;
 };

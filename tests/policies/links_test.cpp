@@ -1,0 +1,89 @@
+#include "kindred/policies/links.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kindred/core/error.h"
+#include "kindred/core/random.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/partition_search.h"
+#include "tests/clustering/synthetic.h"
+
+namespace kindred {
+namespace {
+
+using ::testing::ElementsAre;
+using Pairs = std::vector<Links::Pair>;
+
+Links some_links() { return {8, Pairs{{0, 1}, {1, 2}, {4, 5}}, Pairs{{2, 4}, {6, 0}}}; }
+
+TEST(Links, KnowWhatIsTogetherAndWhatIsApart) {
+  const auto links = some_links();
+  EXPECT_THAT(links.episodes(), ElementsAre(0, 1, 2, 4, 5, 6));
+  EXPECT_EQ(links.least_clusters(), 2);
+  EXPECT_TRUE(links.kept(std::vector<std::int32_t>{0, 0, 0, 0, 1, 1, 1, 0}));
+  EXPECT_FALSE(links.kept(std::vector<std::int32_t>{0, 0, 1, 0, 1, 1, 1, 0}));
+  EXPECT_FALSE(links.kept(std::vector<std::int32_t>{0, 0, 0, 0, 0, 0, 1, 0}));
+}
+
+TEST(Links, RefuseToContradictThemselves) {
+  EXPECT_THROW(Links(4, Pairs{{0, 1}, {1, 2}}, Pairs{{2, 0}}), InvalidArgument);
+}
+
+TEST(Links, AreKeptWhateverIsCheapest) {
+  const auto links = some_links();
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed, "links");
+    std::vector<std::int32_t> labels;
+    for (int i = 0; i < 8; ++i) labels.push_back(static_cast<std::int32_t>(random.below(3)));
+    links.enforce(labels, 3);
+    ASSERT_TRUE(links.kept(labels));
+    Matrix costs(8, 3);
+    for (auto& x : costs.values) x = random.uniform();
+    const auto cost = [&] {
+      double sum = 0.0;
+      for (std::int64_t i = 0; i < 8; ++i) sum += costs(i, labels[static_cast<std::size_t>(i)]);
+      return sum;
+    };
+    const double before = cost();
+    const auto changed = links.assign(costs, labels);
+    EXPECT_TRUE(links.kept(labels));
+    if (changed > 0)
+      EXPECT_LT(cost(), before);
+    else
+      EXPECT_EQ(cost(), before);
+  }
+}
+
+TEST(Links, AmongSomeEpisodesAreTheSame) {
+  const auto among = some_links().among(std::vector<std::int64_t>{1, 2, 3, 4});
+  EXPECT_THAT(among.episodes(), ElementsAre(0, 1, 3));
+  EXPECT_TRUE(among.kept(std::vector<std::int32_t>{0, 0, 0, 1}));
+  EXPECT_FALSE(among.kept(std::vector<std::int32_t>{0, 0, 0, 0}));
+}
+
+TEST(Links, NothingKnownIsTheUsualStep) {
+  Matrix costs(2, 2);
+  costs.values = {1.0, 0.5, 2.0, 2.0};
+  std::vector<std::int32_t> labels = {0, 1};
+  EXPECT_EQ(Links().assign(costs, labels), 1);
+  EXPECT_THAT(labels, ElementsAre(1, 1));  // a tie stays
+}
+
+/// Two policies, of which the user says that the second is two operators.
+TEST(Links, SteerTheSearch) {
+  const auto data = testing::linear_control({.episodes = 40, .policies = 2});
+  SearchOptions options;
+  options.starts = 4;
+  options.links = Links(40, Pairs{{1, 3}, {5, 7}, {0, 2}}, Pairs{{1, 5}});
+  const auto found = search_partitions(data, options, {});
+  EXPECT_GE(found.answer().fit.k, 2);
+  EXPECT_TRUE(options.links.kept(found.answer().fit.labels));
+  options.k = 3;
+  const auto three = search_partitions(data, options, {});
+  EXPECT_EQ(three.answer().fit.k, 3);
+  EXPECT_TRUE(options.links.kept(three.answer().fit.labels));
+}
+
+}  // namespace
+}  // namespace kindred
