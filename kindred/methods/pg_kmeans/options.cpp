@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kindred/core/error.h"
-#include "kindred/policies/partition_search.h"
+#include "kindred/policies/partition_judge.h"
 
 namespace kindred::pg_kmeans {
 
@@ -90,25 +90,12 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
                           present, most);
 }
 
-/// Whether as many numbers per observation as in pictures leave too few steps for each of them.
-bool too_wide_for_closed_form(const Trajectories& data) {
-  constexpr std::int64_t kWide = 100, kStepsForANumber = 50;
-  if (data.observations.dim() < kWide) return false;
-  std::int64_t steps = 0;
-  try {
-    for (const auto episode : episodes_to_search(data, {})) steps += data.length(episode);
-  } catch (const InvalidArgument&) {
-    return true;
-  }
-  return steps < kStepsForANumber * (1 + data.observations.dim());
-}
-
 }  // namespace
 
 Options resolve(Options options, const Trajectories& data) {
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
   const bool wide = options.policy == PolicyKind::kAuto && options.choose == Choose::kAuto &&
-                    !counted && too_wide_for_closed_form(data);
+                    too_wide_for_closed_form(data);
   if (wide && options.k == 0)
     throw InvalidArgument(
         "{} numbers per observation are too many to find out how many policies there are; give the "
@@ -125,9 +112,8 @@ Options resolve(Options options, const Trajectories& data) {
     else
       options.policy = counted ? PolicyKind::kTabular : PolicyKind::kFeatures;
   }
-  // Features only approximate a policy, and two approximations of one differ; tables do not.
   if (options.separation == 0.0)
-    options.separation = options.policy == PolicyKind::kTabular ? 0.01 : 0.08;
+    options.separation = usual_separation(options.policy == PolicyKind::kTabular);
   if (options.restarts == 0) options.restarts = options.searches() ? 32 : 5;
   if (options.searches() && options.policy == PolicyKind::kMlp)
     throw InvalidArgument(
