@@ -195,8 +195,8 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                           {"v_gain", clustering.judgement->gain},
                           {"v_gain_error", clustering.judgement->gain_error},
                           {"v_judged", clustering.judgement->judged}});
-  if (clustering.searched > 0) record.result["searched"] = clustering.searched;
-  if (!clustering.considered.empty()) {
+  if (clustering.searched > 0) {  // others do not look for alternatives
+    record.result["searched"] = clustering.searched;
     Json alternatives = Json::array();
     for (const auto& other : clustering.alternatives)
       alternatives.push_back({{"v", other.v}, {"nmi", other.nmi}});

@@ -11,10 +11,11 @@ OptionTable Options::describe() {
   constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return {
-      integer("k", k, 0, 10000, "How many policies to fit; 0: find out how many there are."),
+      integer_or_auto("k", k, 10000,
+                      "How many policies to fit; auto: find out how many there are."),
       integer("merge-to", merge_to, 0, 10000,
               "Merge the k clusters down to this many at the end; 0 keeps all of them."),
-      integer("k-max", k_max, 1, 1000, "The most policies to look for where k is 0."),
+      integer("k-max", k_max, 1, 1000, "The most policies to look for where k is auto."),
       integer(
           "restarts", restarts, 0, 1000,
           "Independent random starts, of which the best is taken; 0: 32 where the held-out score "
