@@ -201,7 +201,7 @@ TEST_F(Program, ConfigFilesRepeatARun) {
                    "there is no option 'clusters'");
   kindred::write_text(folder_ / "bad.toml", "k = \"many\"\n");
   expect_bad_input({"cluster", "d.h5", "--config", "bad.toml", "-o", "e"},
-                   "option 'k' takes a whole number");
+                   "option 'k' takes 'auto' or a whole number");
   EXPECT_FALSE(fs::exists(folder_ / "e"));
 }
 
@@ -216,7 +216,7 @@ TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
   kindred::write_text(folder_ / "half.h5", whole.substr(0, whole.size() / 2));
   expect_bad_input({"info", "half.h5"}, "half.h5");
   expect_bad_input({"cluster", "d.h5", "-k", "-1", "-o", "run"},
-                   "option 'k' takes a whole number from 0");
+                   "option 'k' takes 'auto' or a whole number from 1");
   expect_bad_input({"cluster", "d.h5", "-k", "1000", "-o", "run"}, "only 100 trajectories");
   expect_bad_input({"cluster", "d.h5", "--method", "magic", "-o", "run"},
                    "there is no method 'magic'");
