@@ -67,8 +67,8 @@ export function agreementDetail(run: RunRecord): string {
       : 'It finds the best clusters exactly.';
   }
   if (run.result.alternatives?.length) {
-    return `Their NMI with this one is ${measure(least_nmi)} at least. ` +
-        '“kindred label RUN --alternative 2” writes the labels of the second.';
+    return `Their NMI with this one is ${measure(least_nmi)} at least. They can be looked at ` +
+        'above; “kindred label RUN --alternative 2” writes the labels of the second.';
   }
   if (run.result.alternatives) {
     const {searched} = run.result;
