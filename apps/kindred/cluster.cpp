@@ -68,7 +68,7 @@ struct ClusterCommand {
       say(request.folder.can_resume()
               ? fmt::format("Stopped; {} rounds are saved. Go on with:\n  {}{}", outcome.rounds,
                             request.command, resume ? "" : " --resume")
-              : "Stopped before the first round was done; nothing is saved.");
+              : "Stopped; nothing is saved.");
       throw Exit{stop_exit_code()};
     }
     if (outcome.end == ClusterOutcome::End::kWasFinished)
@@ -120,11 +120,14 @@ struct ClusterCommand {
       const std::int64_t more = one["k"];
       if (more <= k) continue;
       const double separation = one["separation"];
-      if (separation <= 0.0) return fmt::format("{} found; {} would predict no better", k, more);
+      if (one["v"].get<double>() <= record.result["v"].get<double>())
+        return fmt::format("{} found; {} would predict no better", k, more);
+      if (separation <= 0.0)
+        return fmt::format("{} found; of {} two could not be told apart", k, more);
       return fmt::format("{} found; of {} two differ by {:.2g} nats per step, {:.2g} would count",
                          k, more, separation, one["needed"].get<double>());
     }
-    return fmt::format("{} found; more were not looked at", k);
+    return fmt::format("{} found; more were not judged", k);
   }
 
   /// An objective can be infinite, which JSON writes as null.
@@ -179,8 +182,9 @@ struct ClusterCommand {
                  {"converged", record.result["converged"]},
                  {"seconds", record.timings["fit"]},
                  {"peak_rss_mb", record.machine["peak_rss_mb"]}};
-    for (const char* key : {"k_found", "v", "searched", "alternatives", "nmi", "ari", "accuracy",
-                            "purity", "ceiling", "sizes", "objective_before_merge", "best_restart"})
+    for (const char* key :
+         {"k_found", "considered", "v", "v_of_one", "searched", "alternatives", "nmi", "ari",
+          "accuracy", "purity", "ceiling", "sizes", "objective_before_merge", "best_restart"})
       if (record.result.contains(key)) json[key] = record.result[key];
     json["agreement"] = json["verdict"] = record.result["agreement"]["verdict"];
     return json;
@@ -210,6 +214,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster hopper.hdf5 -o hopper-run\n"
       "  kindred cluster hopper.hdf5 -k 4 --merge-to 2 -o hopper-run\n"
       "  kindred cluster diagonal.h5 -k 7 --merge-to 5 --restarts 5 --seed 1 -o run\n"
+      "  kindred cluster hopper.hdf5 --method caae -k auto --k-max 6 -o caae-run\n"
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
       "Ctrl-C stops within a second; the same command with --resume goes on.\n"

@@ -28,6 +28,14 @@ std::string range_text(std::string_view what, double low, double high) {
   return std::string(what);
 }
 
+/// Nothing where it is none, or one too large.
+std::optional<std::int64_t> whole_number(const json& value) {
+  const bool too_large = value.is_number_unsigned() &&
+                         value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_integer() || too_large) return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
 template <class Number>
 std::optional<Number> parse_number(const std::string& text) {
   Number value{};
@@ -71,16 +79,27 @@ Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int
           {},
           [&field] { return json(field); },
           [&field, name, low, high](const json& value) {
-            const auto expected =
-                range_text("a whole number", static_cast<double>(low), static_cast<double>(high));
-            if (!value.is_number_integer()) reject(name, expected, value);
-            if (value.is_number_unsigned() &&
-                value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-              reject(name, expected, value);
-            const auto number = value.get<std::int64_t>();
-            if (number < low || number > high) reject(name, expected, value);
-            field = number;
+            const auto number = whole_number(value);
+            if (!number || *number < low || *number > high)
+              reject(
+                  name,
+                  range_text("a whole number", static_cast<double>(low), static_cast<double>(high)),
+                  value);
+            field = *number;
           }};
+}
+
+Option integer_or_auto(std::string name, std::int64_t& field, std::int64_t high, std::string help) {
+  Option option = integer(name, field, 0, high, std::move(help));
+  option.get = [&field] { return field == 0 ? json("auto") : json(field); };
+  option.set = [&field, name, high](const json& value) {
+    const auto number =
+        value == json("auto") ? std::optional<std::int64_t>(0) : whole_number(value);
+    if (!number || *number < 0 || *number > high)
+      reject(name, range_text("'auto' or a whole number", 1.0, static_cast<double>(high)), value);
+    field = *number;
+  };
+  return option;
 }
 
 Option real(std::string name, double& field, double low, double high, std::string help) {

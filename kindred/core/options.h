@@ -35,6 +35,8 @@ using OptionTable = std::vector<Option>;
 Option flag(std::string name, bool& field, std::string help);
 Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int64_t high,
                std::string help);
+/// An integer from 1 that can be left open: the text "auto", or a 0, stands for 0.
+Option integer_or_auto(std::string name, std::int64_t& field, std::int64_t high, std::string help);
 Option real(std::string name, double& field, double low, double high, std::string help);
 /// A real that can be switched off: the text "off" stands for `off_value`.
 Option real_or_off(std::string name, double& field, double low, double high, double off_value,

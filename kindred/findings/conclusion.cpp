@@ -16,9 +16,10 @@ std::string in_words(std::int64_t number) {
                                                     : std::to_string(number);
 }
 
-/// Where only some of the trajectories were searched: " on 4,000 of them".
+/// Where only some of the trajectories were searched or judged: " on 4,000 of them".
 std::string found_on(const RunRecord& record) {
-  const auto searched = record.result.value("searched", std::int64_t{0});
+  const auto judged = record.result.value("v_judged", std::int64_t{0});
+  const auto searched = record.result.value("searched", judged);
   return searched > 0 && searched < record.dataset.at("episodes").get<std::int64_t>()
              ? fmt::format(" on {} of the trajectories", grouped(searched))
              : "";

@@ -16,6 +16,7 @@
 #include "kindred/findings/run_data.h"
 #include "kindred/findings/trajectory.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/runs/scores.h"
 
 namespace kindred {
 namespace {
@@ -59,7 +60,8 @@ Json ids_of(const Trajectories& data) {
 }
 
 Json label_column(const std::vector<std::int32_t>& labels) {
-  return column(as<std::uint16_t>(labels));
+  const bool few = labels.empty() || *std::ranges::max_element(labels) < 256;
+  return few ? column(as<std::uint8_t>(labels)) : column(as<std::uint16_t>(labels));
 }
 
 /// The true policy of each episode, numbered without gaps since the page counts by these numbers,
@@ -115,6 +117,27 @@ Json episodes_json(const RunData& found) {
           {"score_meaning", found.score_meaning}};
 }
 
+/// The run's other answers: what a page can show of them, which is what follows from their labels.
+Json alternatives_json(const RunFolder& folder, const RunData& found) {
+  auto list = Json::array();
+  const auto kept = found.run.record.result.value("alternatives", Json::array());
+  for (const auto& alternative : kept) {
+    const RunData other = findings::other_answer(found, folder, std::ssize(list) + 2);
+    auto sizes = Json::array();
+    for (const auto& members : other.members) sizes.push_back(members.size());
+    Json scores;
+    if (!found.data.labels.empty())
+      add_scores(scores, score_clustering(other.run.labels, found.data.labels.span()));
+    list.push_back({{"v", alternative.at("v")},
+                    {"nmi", alternative.at("nmi")},
+                    {"sizes", sizes},
+                    {"label", label_column(other.run.labels)},
+                    {"scores", scores},
+                    {"behaviour", findings::make_behaviour(other)->clusters()}});
+  }
+  return list;
+}
+
 Json nmi_table(const std::vector<std::vector<std::int32_t>>& labellings) {
   auto table = Json::array();
   for (const auto& a : labellings) {
@@ -153,7 +176,8 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
           {"notable", findings::to_json(lists)},
           {"trajectories", findings::trajectories(found, *behaviour, shown_episodes(found, lists))},
           {"restart_nmi", nmi_table(found.restart_labels)},
-          {"evaluation", evaluation_of(folder)}};
+          {"evaluation", evaluation_of(folder)},
+          {"alternatives", alternatives_json(folder, found)}};
 }
 
 nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kindred/core/error.h"
@@ -30,6 +31,13 @@ std::vector<double> own_scores(const RunData& found) {
   return fit;
 }
 
+Members members_of(const std::vector<std::int32_t>& labels, std::int64_t k) {
+  Members members(static_cast<std::size_t>(k));
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    members[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::int64_t>(i));
+  return members;
+}
+
 /// Of every restart.
 std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& folder,
                                                            std::int64_t episodes) {
@@ -50,19 +58,27 @@ RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   require_same_data(record.fingerprint(), fingerprint_of(data), record.dataset.at("path"));
   const ArrayFileReader file(folder.scores());
   found.scores = read_matrix(file, "scores", data.episodes());
-  if (found.k() != record.k())
-    throw DataFormatError("the run's 'scores' have {} columns, but it has {} clusters", found.k(),
-                          record.k());
+  if (found.scores.columns != record.k())
+    throw DataFormatError("the run's 'scores' have {} columns, but it has {} clusters",
+                          found.scores.columns, record.k());
   if (file.contains("latents")) found.latents = read_matrix(file, "latents", data.episodes());
   found.score_meaning = file.read_text("meaning");
   found.restart_labels = read_restart_labels(folder, data.episodes());
-  found.members.resize(static_cast<std::size_t>(found.k()));
-  for (std::int64_t i = 0; i < data.episodes(); ++i)
-    found.members[static_cast<std::size_t>(found.label(i))].push_back(i);
+  found.members = members_of(found.run.labels, record.k());
   found.margin = margins(found.scores, found.run.labels);
   found.fit = own_scores(found);
   found.policies = std::dynamic_pointer_cast<const PolicyCentres>(found.run.centres);
   return found;
+}
+
+RunData other_answer(const RunData& found, const RunFolder& folder, std::int64_t number) {
+  RunData other{.run = with_alternative(found.run, folder, number), .data = found.data};
+  const auto& labels = other.run.labels;
+  if (consecutive_labels(labels) != labels)
+    throw DataFormatError("the labels of alternative {} in '{}' leave out a cluster", number,
+                          folder.scores().string());
+  other.members = members_of(labels, 1 + *std::ranges::max_element(labels));
+  return other;
 }
 
 std::vector<std::int64_t> spread(const std::vector<std::int64_t>& from, std::int64_t count) {

@@ -28,7 +28,7 @@ struct RunData {
   Members members = {};                                ///< [k]
   std::shared_ptr<const PolicyCentres> policies = {};  ///< Null where the centres cannot act.
 
-  std::int64_t k() const { return scores.columns; }
+  std::int64_t k() const { return std::ssize(members); }
   std::int64_t label(std::int64_t episode) const {
     return run.labels[static_cast<std::size_t>(episode)];
   }
@@ -36,6 +36,11 @@ struct RunData {
 
 /// Throws InvalidArgument unless `data` is what the run was made from.
 RunData load_run_data(const RunFolder& folder, const Trajectories& data);
+
+/// The same data under another of the run's answers, with labels and members alone: everything else
+/// belongs to the answer's own centres. Numbered as in with_alternative. Throws DataFormatError
+/// when its labels leave out a cluster.
+RunData other_answer(const RunData& found, const RunFolder& folder, std::int64_t number);
 
 /// At most `count` of them, evenly spread.
 std::vector<std::int64_t> spread(const std::vector<std::int64_t>& from, std::int64_t count);

@@ -8,6 +8,7 @@
 #include "kindred/core/error.h"
 #include "kindred/latent/encoder.h"
 #include "kindred/methods/caae/caae.h"
+#include "kindred/methods/choose_k.h"
 #include "kindred/methods/dec/dec.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
@@ -37,6 +38,12 @@ std::unique_ptr<ConfiguredMethod> configured() {
   return std::make_unique<Configured<Options, Fit>>();
 }
 
+/// For those that cannot find out k by themselves.
+template <class Options, auto Fit>
+std::unique_ptr<ConfiguredMethod> with_k_chosen() {
+  return choosing_k(configured<Options, Fit>());
+}
+
 }  // namespace
 
 std::span<const MethodInfo> methods() {
@@ -44,17 +51,17 @@ std::span<const MethodInfo> methods() {
       {"pg-kmeans", "Clone a policy per cluster, regroup by likelihood, repeat.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
       {"caae", "Autoencoder whose latents are drawn to learned centroids.",
-       configured<caae::Options, caae::fit>, latent::load_centres},
+       with_k_chosen<caae::Options, caae::fit>, latent::load_centres},
       {"dec", "Autoencoder, k-means, then self-training of the encoder.",
-       configured<dec::Options, dec::fit>, latent::load_centres},
+       with_k_chosen<dec::Options, dec::fit>, latent::load_centres},
       {"vae-kmeans", "Variational autoencoder, then k-means on its latent means.",
-       configured<vae_kmeans::Options, vae_kmeans::fit>, latent::load_centres},
+       with_k_chosen<vae_kmeans::Options, vae_kmeans::fit>, latent::load_centres},
       {"vq-vae", "Vector-quantised autoencoder; the nearest code decides.",
-       configured<vq_vae::Options, vq_vae::fit>, latent::load_centres},
+       with_k_chosen<vq_vae::Options, vq_vae::fit>, latent::load_centres},
       {"sorl", "Policies trained on all data by soft shares; largest wins.",
-       configured<sorl::Options, sorl::fit>, load_policy_centres},
+       with_k_chosen<sorl::Options, sorl::fit>, load_policy_centres},
       {"return-kmeans", "Episodes by their return alone (exact 1-D k-means).",
-       configured<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
+       with_k_chosen<return_kmeans::Options, return_kmeans::fit>, return_kmeans::load_centres},
   };
   return all;
 }

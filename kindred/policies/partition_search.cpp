@@ -12,6 +12,7 @@
 #include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/feature_evidence.h"
+#include "kindred/policies/separation.h"
 #include "kindred/policies/table_evidence.h"
 
 namespace kindred {
@@ -19,17 +20,11 @@ namespace {
 
 constexpr std::int64_t kSpareClusters = 4;  // more than wanted, to begin with
 constexpr std::size_t kTried = 2;           // answers for a k that are tried with richer features
-constexpr double kErrors = 2.0;             // standard errors of a gain that counts
-constexpr double kBeyondDoubt = 5.0;        // nats per episode
-constexpr std::size_t kClosestPairs = 3;    // whose joining is judged by V
 constexpr std::int64_t kMostForTables = 4000;                 // episodes are searched
 constexpr std::int64_t kMostForFeatures = 1000;               // a round costs more
 constexpr std::int64_t kFewestEpisodes = 100;                 // are worth searching
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: half a GiB
-constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
-constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
-constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
-constexpr double kFarBetter = 0.1;              // nats per step
+constexpr double kFarBetter = 0.1;                            // nats per step
 constexpr std::size_t kMostAlternatives = 6;
 constexpr double kAsGood = 0.03;  // of what k clusters gain over one
 constexpr double kAlike = 0.9;    // NMI from which two answers say the same
@@ -192,30 +187,6 @@ class Search {
     return best;
   }
 
-  /// How much V falls, per step of the two clusters, when the two closest are taken for one.
-  /// It counts only where it stands out of the differences between episodes, or where each episode
-  /// leaves no doubt: of two long episodes of each policy little can be said about others.
-  double separation(const Evidence& evidence, const Answer& answer) const {
-    const auto& labels = answer.fit.labels;
-    std::vector<double> steps(static_cast<std::size_t>(answer.fit.k), 0.0);
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      steps[static_cast<std::size_t>(labels[i])] +=
-          static_cast<double>(data_.length(static_cast<std::int64_t>(i)));
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& pair : evidence.closest_pairs(labels, answer.fit.k, kClosestPairs)) {
-      const auto as_one = evidence.score_joined(answer.held_out, labels, pair);
-      const double share = (steps[static_cast<std::size_t>(pair.first)] +
-                            steps[static_cast<std::size_t>(pair.second)]) /
-                           evidence.steps();
-      const auto gain = evidence.gain(as_one, answer.held_out);
-      const double apart = (answer.held_out.v - as_one.v) / share;
-      const double per_episode = apart * evidence.steps() / static_cast<double>(data_.episodes());
-      const bool stands_out = gain.mean > kErrors * gain.error || per_episode > kBeyondDoubt;
-      least = std::min(least, stands_out ? apart : std::min(apart, 0.0));
-    }
-    return least;
-  }
-
   void judge(const Evidence& evidence, const std::vector<Descent>& descents,
              std::vector<Answer>& answers) const {
     run_.chunks(
@@ -223,7 +194,7 @@ class Search {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
             auto& answer = answers[i];
             if (!answer.checked) {
-              if (answer.fit.k > 1) answer.separation = separation(evidence, answer);
+              if (answer.fit.k > 1) answer.separation = separation(evidence, data_, answer);
               answer.needed = options_.separation;
             }
             if (i > 0) answer.gain = evidence.gain(answers[i - 1].held_out, answer.held_out);
@@ -247,21 +218,16 @@ class Search {
   /// asked number where it was asked for.
   std::size_t choose(const View& view, std::vector<Answer>& answers) const {
     if (options_.k > 0) return answers.size() - 1;
-    for (auto i = answers.size() - 1; i > fewest_answer(answers); --i) {
-      auto& answer = answers[i];
-      if (answer.separation < answer.needed) continue;
-      if (answer.held_out.v <= best_v(std::span(answers).first(i))) {
-        answer.separation = 0.0;  // its clusters differ, but fewer predict as well
-        continue;
-      }
-      if (view.map && options_.cosines > 0 && !answer.checked) {
-        answer.separation = checked_separation(view, answer);
-        answer.needed = kCheckedShare * options_.separation;
-        answer.checked = true;
-      }
-      if (answer.separation >= answer.needed) return i;
-    }
-    return fewest_answer(answers);
+    SeparationCheck check;
+    if (view.map && options_.cosines > 0)
+      check = [&](const Answer& answer) {
+        return checked_separation(data_, *view.evidence, *view.map, targets_, options_, answer,
+                                  run_);
+      };
+    const auto fewest = fewest_answer(answers);
+    for (auto i = answers.size() - 1; i > fewest; --i)
+      if (is_believed(answers[i], best_v(std::span(answers).first(i)), check)) return i;
+    return fewest;
   }
 
   /// The fewest clusters that keep apart what is known to be apart.
@@ -270,39 +236,6 @@ class Search {
         answers, [&](const Answer& answer) { return answer.fit.k >= fewest_; });
     return found == answers.end() ? answers.size() - 1
                                   : static_cast<std::size_t>(found - answers.begin());
-  }
-
-  /// The separation of the closest two clusters with many more features, on part of their episodes:
-  /// episodes that went where others of their policy never did are then no longer a policy of their
-  /// own.
-  double checked_separation(const View& view, const Answer& answer) const {
-    const auto [a, b] = view.evidence->closest_pairs(answer.fit.labels, answer.fit.k, 1).front();
-    std::vector<std::int64_t> episodes;
-    std::vector<std::int32_t> apart;
-    std::int64_t steps[2] = {0, 0};
-    for (std::int64_t i = 0; i < data_.episodes(); ++i) {
-      const auto label = answer.fit.labels[static_cast<std::size_t>(i)];
-      const std::size_t side = label == b ? 1 : 0;
-      if ((label != a && label != b) || steps[side] >= kCheckedSteps) continue;
-      steps[side] += data_.length(i);
-      episodes.push_back(i);
-      apart.push_back(static_cast<std::int32_t>(side));
-    }
-    const auto part = select_episodes(data_, episodes);
-    // Two policies and one are each taken with the features that suit them better: many of them
-    // need many steps, of which one policy has more.
-    double two = std::numeric_limits<double>::infinity(), one = two;
-    for (const auto cosines : {options_.cosines, kCheckingCosines}) {
-      const FeatureEvidence evidence(part, view.map->with_cosines(cosines), targets_,
-                                     options_.ridge, run_);
-      const auto cost = [&](const HeldOutScore& score) {  // nats per step
-        const auto costs = evidence.costs(score, answer.held_out);
-        return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(part.steps());
-      };
-      two = std::min(two, cost(evidence.score(apart, 2)));
-      one = std::min(one, cost(evidence.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
-    }
-    return one - two;
   }
 
   /// One of the clusters in two, as the best of a few random starts would have it.
@@ -562,34 +495,6 @@ std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
   episodes.resize(static_cast<std::size_t>(most));
   std::ranges::sort(episodes);
   return episodes;
-}
-
-std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
-                                                std::span<const std::int32_t> labels,
-                                                const Workers& workers) {
-  SearchOptions options;
-  options.tables = data.observations.is_interned() && data.actions.is_discrete();
-  std::vector<std::int64_t> judged;
-  try {
-    judged = episodes_to_search(data, options);
-  } catch (const InvalidArgument&) {
-    return std::nullopt;
-  }
-  const auto part = select_episodes(data, judged);
-  std::vector<std::int32_t> theirs;
-  for (const auto i : judged) theirs.push_back(labels[static_cast<std::size_t>(i)]);
-  theirs = consecutive_labels(std::move(theirs));
-  std::unique_ptr<const Evidence> evidence;
-  if (options.tables)
-    evidence = std::make_unique<TableEvidence>(part, workers);
-  else
-    evidence = std::make_unique<FeatureEvidence>(
-        part, FeatureMap(part.observations, options.cosines),
-        std::make_shared<ActionTargets>(part.actions), options.ridge, workers);
-  const auto all = evidence->score(theirs, 1 + *std::ranges::max_element(theirs));
-  const auto one = evidence->score(std::vector<std::int32_t>(theirs.size(), 0), 1);
-  const auto gain = evidence->gain(one, all);
-  return HeldOutJudgement{all.v, one.v, gain.mean, gain.error, std::ssize(judged)};
 }
 
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,

@@ -9,8 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
@@ -43,6 +41,16 @@ struct Answer {
   bool checked = false;     ///< By many more features; that is then the last test.
   PairedGain gain;          ///< Over the best answer with fewer clusters.
   double agreement = 1.0;   ///< Mean NMI with the answers of the other starts for this k.
+
+  Considered in_brief() const {
+    return {.k = fit.k,
+            .v = held_out.v,
+            .gain = gain.mean,
+            .gain_error = gain.error,
+            .separation = separation,
+            .needed = needed,
+            .agreement = agreement};
+  }
 };
 
 struct SearchResult {
@@ -61,12 +69,6 @@ struct SearchResult {
 /// from their ids. Throws InvalidArgument when observations have too many numbers for statistics.
 std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
                                              const SearchOptions& options);
-
-/// Judges the labels of any method. Nothing where policies in closed form cannot be made of the
-/// data. Throws Interrupted when asked to stop.
-std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
-                                                std::span<const std::int32_t> labels,
-                                                const Workers& workers);
 
 /// Throws Interrupted when asked to stop.
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,

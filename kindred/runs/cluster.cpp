@@ -6,7 +6,7 @@
 
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
-#include "kindred/policies/partition_search.h"
+#include "kindred/policies/partition_judge.h"
 #include "kindred/runs/scores.h"
 
 namespace kindred {

@@ -65,6 +65,12 @@ const Json& required_fields() {
   return fields;
 }
 
+/// What it must hold under "result.alternatives", which not every method looks for.
+const Json& alternative_fields() {
+  static const Json fields = Json::array({{{"v", "number"}, {"nmi", "number"}}});
+  return fields;
+}
+
 bool is_kind(const Json& value, const std::string& kind) {
   if (kind == "text") return value.is_string();
   if (kind == "count") return value.is_number_integer() && value >= 0;
@@ -162,6 +168,9 @@ RunRecord RunRecord::read(const std::filesystem::path& path) {
         "with 'kindred cluster'",
         path.string(), format);
   require_fields(document, required_fields(), "", path);
+  if (document["result"].contains("alternatives"))
+    require_fields(document["result"]["alternatives"], alternative_fields(), "result.alternatives",
+                   path);
   return {document["version"], document["method"],  document["command"], document["started"],
           document["dataset"], document["options"], document["result"],  document["restarts"],
           document["trace"],   document["timings"], document["machine"]};
@@ -195,8 +204,8 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                           {"v_gain", clustering.judgement->gain},
                           {"v_gain_error", clustering.judgement->gain_error},
                           {"v_judged", clustering.judgement->judged}});
-  if (clustering.searched > 0) record.result["searched"] = clustering.searched;
-  if (!clustering.considered.empty()) {
+  if (clustering.searched > 0) {  // others do not look for alternatives
+    record.result["searched"] = clustering.searched;
     Json alternatives = Json::array();
     for (const auto& other : clustering.alternatives)
       alternatives.push_back({{"v", other.v}, {"nmi", other.nmi}});

@@ -8,7 +8,10 @@ export interface Entry {
   content: HTMLElement;
 }
 
-export function frame(name: string, entries: Entry[]): void {
+/// Returns what shows other sections in the place of these, with the same names and ids.
+/// `choice` stays in sight below the bar.
+export function frame(
+    name: string, entries: Entry[], choice: HTMLElement | false = false): (others: Entry[]) => void {
   const links = entries.map((entry) => h('a', {href: `#${entry.content.id}`}, entry.name));
   const page = document.getElementById('page')!;
   page.before(
@@ -18,15 +21,25 @@ export function frame(name: string, entries: Entry[]): void {
               h('span', {class: 'name', title: name}, name),
               h('nav', {'aria-label': 'Sections'},
                   h('ul', {}, ...links.map((link) => h('li', {}, link)))),
-              themeButton())));
+              themeButton()),
+          choice));
   page.tabIndex = -1;
   page.append(...entries.map((entry) => entry.content));
   document.title = `${name} – Kindred`;
-  follow(entries, links);
+  let following = follow(entries, links);
+  return (others) => {
+    const read = links.findIndex((link) => link.hasAttribute('aria-current'));
+    following.disconnect();
+    page.replaceChildren(...others.map((entry) => entry.content));
+    following = follow(others, links);
+    // Figures are drawn once their width is known; then the section has its place.
+    requestAnimationFrame(() => requestAnimationFrame(() =>
+      read > 0 ? others[read].content.scrollIntoView() : scrollTo(0, 0)));
+  };
 }
 
 /// Marks the section at the top third of the screen.
-function follow(entries: Entry[], links: HTMLAnchorElement[]): void {
+function follow(entries: Entry[], links: HTMLAnchorElement[]): IntersectionObserver {
   const observer = new IntersectionObserver((changes) => {
     for (const change of changes) {
       if (!change.isIntersecting) continue;
@@ -38,4 +51,5 @@ function follow(entries: Entry[], links: HTMLAnchorElement[]): void {
     }
   }, {rootMargin: '-30% 0px -69% 0px'});
   for (const entry of entries) observer.observe(entry.content);
+  return observer;
 }

@@ -1,5 +1,7 @@
 // Puts the page together from the record inside it.
 import './style.css';
+import {reportOf} from './alternative';
+import {answerChoice} from './answer_choice';
 import {behaviourSection} from './behaviour/behaviour';
 import {comparisonEntries} from './compare/compare';
 import {frame, type Entry} from './frame';
@@ -12,8 +14,7 @@ import type {Comparison, Report} from './record';
 import {reproduceSection} from './reproduce';
 import {installTheme} from './theme';
 
-function reportEntries(report: Report): Entry[] {
-  const model = new Model(report);
+function reportEntries(model: Model): Entry[] {
   return [
     {name: 'Overview', content: overviewSection(model)},
     {name: 'Map', content: mapSection(model)},
@@ -24,7 +25,25 @@ function reportEntries(report: Report): Entry[] {
   ];
 }
 
+/// The page of one answer; where the run has several, the reader chooses among them.
+function showReport(report: Report): void {
+  const page = (answer: number) => {
+    const model = new Model(reportOf(report, answer), answer);
+    return {model, entries: reportEntries(model)};
+  };
+  const pages = new Map([[1, page(1)]]);
+  let shown = pages.get(1)!;
+  const choice = report.alternatives.length > 0 && answerChoice(report, (answer) => {
+    const selected = shown.model.selectedEpisode;
+    if (!pages.has(answer)) pages.set(answer, page(answer));
+    shown = pages.get(answer)!;
+    show(shown.entries);
+    if (selected !== null) shown.model.select(selected);
+  });
+  const show = frame(report.name, shown.entries, choice);
+}
+
 installTheme();
 const record = JSON.parse(document.getElementById('record')!.textContent!) as Report | Comparison;
 if ('kindred_comparison' in record) frame('Comparison', comparisonEntries(record));
-else frame(record.name, reportEntries(record));
+else showReport(record);

@@ -10,15 +10,15 @@ export class Model {
   readonly truth: Numbers | null;
   readonly length: Numbers;
   readonly returns: Numbers | null;
-  readonly margin: Numbers;
-  readonly fit: Numbers;
+  readonly margin: Numbers | null;
   readonly scores: Numbers | null;
 
   private selected: number | null = null;
   private readonly listeners: ((episode: number | null) => void)[] = [];
   private readonly byEpisode = new Map<number, Trajectory>();
 
-  constructor(readonly report: Report) {
+  /// `answer`: which of the run's answers the report is of; the first is its own.
+  constructor(readonly report: Report, readonly answer = 1) {
     const {episodes} = report;
     this.n = episodes.count;
     this.k = report.run.result.k;
@@ -26,10 +26,14 @@ export class Model {
     this.truth = episodes.truth && decode(episodes.truth);
     this.length = decode(episodes.length);
     this.returns = episodes.return && decode(episodes.return);
-    this.margin = decode(episodes.margin);
-    this.fit = decode(episodes.fit);
+    this.margin = episodes.margin && decode(episodes.margin);
     this.scores = episodes.scores && decode(episodes.scores);
     for (const trajectory of report.trajectories) this.byEpisode.set(trajectory.episode, trajectory);
+  }
+
+  /// Whether it is another answer than the one that was chosen.
+  get isAlternative(): boolean {
+    return this.answer > 1;
   }
 
   id(episode: number): string {
@@ -45,6 +49,10 @@ export class Model {
   /// Its steps, where the report holds them.
   trajectory(episode: number): Trajectory | undefined {
     return this.byEpisode.get(episode);
+  }
+
+  get selectedEpisode(): number | null {
+    return this.selected;
   }
 
   /// Tells every section; null: nothing is selected.

@@ -19,7 +19,8 @@ export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
       h('p', {class: 'kicker'}, dataset(model)),
       headline(model.report.conclusion),
-      h('div', {class: 'overview'}, policies(model), certainty(model)));
+      h('div', {class: 'overview'}, policies(model),
+          model.isAlternative ? alternative(model) : certainty(model)));
 }
 
 /// What is said after a semicolon is said more quietly.
@@ -143,6 +144,23 @@ function certainty(model: Model): HTMLElement {
           ...fact('Number of policies', howMany(run), whyThatMany(run)),
           ...truth(model),
           ...fact('Objective J', number(run.result.objective), objectiveMeaning(run))));
+}
+
+/// Restarts, the number of policies and the objective were checked for the answer alone.
+function alternative(model: Model): HTMLElement {
+  const {report, answer} = model, {v, nmi} = report.alternatives[answer - 2];
+  return h('div', {},
+      h('h2', {class: 'quiet'}, 'What was checked'),
+      h('dl', {class: 'stack'},
+          ...fact('Held-out V', number(v),
+              'In nats per step: as good as that of the answer, as far as held-out trajectories tell.'),
+          ...fact('NMI with the answer', measure(nmi),
+              '1 where they are the same, 0 where they have nothing to do with each other.'),
+          ...truth(model),
+          h('dt', {}, 'Its labels'),
+          h('dd', {class: 'plot'},
+              h('p', {class: 'note'}, `“kindred label RUN --alternative ${answer}” writes them into ` +
+                'the dataset.'))));
 }
 
 function fact(term: string, value: string, detail: string): HTMLElement[] {

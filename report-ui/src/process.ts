@@ -10,6 +10,7 @@ import {agreement, agreementDetail} from './wording';
 
 export function processSection(model: Model): HTMLElement {
   const {run} = model.report;
+  if (model.isAlternative) return alternativeSection(model);
   const rounds = run.trace?.some(({round}) => round > 1)
     ? [objectiveFigure(model), changesFigure(model), sizesFigure(model)] : [];
   const truth = truthParts(model);
@@ -20,4 +21,11 @@ export function processSection(model: Model): HTMLElement {
           run.restarts.length > 1 ? finalFigure(model) : null,
           mergesFigure(model), agreementFigure(model), timeFigure(model)),
       truth.length > 0 && h('div', {class: 'figures'}, ...truth));
+}
+
+function alternativeSection(model: Model): HTMLElement {
+  return section('process', 'How it got there',
+      h('p', {class: 'lead'}, 'The search came to this division from one of its random starts. ' +
+        'Rounds and restarts are told of the answer.'),
+      h('div', {class: 'figures'}, ...truthParts(model)));
 }

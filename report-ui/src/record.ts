@@ -103,8 +103,9 @@ export interface Episodes {
   length: Column;
   /// Not a number where a reward is not; null where no return is known.
   return: Column | null;
-  /// Score under its own centre less the best of the others; infinite with one cluster.
-  margin: Column;
+  /// Score under its own centre less the best of the others; infinite with one cluster. null where
+  /// the labels are not those of the centres.
+  margin: Column | null;
   /// Score under its own centre, per step where scores sum over steps.
   fit: Column;
   /// [n, k]; null where it would make the page too large.
@@ -257,6 +258,20 @@ export interface EvaluatedPolicy {
   score: number | null;
 }
 
+/// A division unlike the answer that predicts held-out trajectories as well. Numbered from 2, as
+/// `kindred label --alternative` does.
+export interface Alternative {
+  v: number;
+  /// With the answer.
+  nmi: number;
+  /// [its number of clusters]
+  sizes: number[];
+  label: Column;
+  /// Against the true policies; null where those are not known.
+  scores: {nmi: number; ari: number; accuracy: number; purity: number} | null;
+  behaviour: Behaviour;
+}
+
 export interface Report {
   kindred_report: 1;
   /// The folder's name.
@@ -276,6 +291,7 @@ export interface Report {
   /// NMI between the labels of every two restarts.
   restart_nmi: number[][];
   evaluation: Evaluation | null;
+  alternatives: Alternative[];
 }
 
 /// Several runs side by side.

@@ -80,9 +80,10 @@ function options(values: Record<string, unknown>): HTMLElement {
 
 function downloads(model: Model): HTMLElement {
   const name = fileName(model.report.name);
+  const labels = model.isAlternative ? `${name}-alternative-${model.answer}-labels` : `${name}-labels`;
   return h('p', {class: 'controls'},
       h('button', {type: 'button', click: () =>
-        saveText(labelsCsv(model), `${name}-labels.csv`, 'text/csv')}, 'Labels (CSV)'),
+        saveText(labelsCsv(model), `${labels}.csv`, 'text/csv')}, 'Labels (CSV)'),
       h('button', {type: 'button', click: () =>
         saveText(document.getElementById('record')!.textContent!, `${name}-report.json`,
             'application/json')}, 'Everything on this page (JSON)'));
@@ -90,11 +91,12 @@ function downloads(model: Model): HTMLElement {
 
 /// As in the run's labels.csv, with the truth beside them.
 function labelsCsv(model: Model): string {
-  const {truth} = model;
-  const rows: (string | number)[][] = [['episode', 'label', 'margin', ...(truth ? ['truth'] : [])]];
+  const {margin, truth} = model;
+  const rows: (string | number)[][] =
+    [['episode', 'label', ...(margin ? ['margin'] : []), ...(truth ? ['truth'] : [])]];
   for (let i = 0; i < model.n; ++i) {
     rows.push([
-      model.id(i), model.label[i], model.margin[i],
+      model.id(i), model.label[i], ...(margin ? [margin[i]] : []),
       ...(truth ? [truth[i] < 0 ? '' : model.truthName(truth[i])] : []),
     ]);
   }

@@ -29,11 +29,12 @@ export function howMany(run: RunRecord): string {
 
 /// What was checked of it: what one more would be worth.
 export function whyThatMany(run: RunRecord): string {
-  const {k, k_found: found, considered} = run.result;
+  const {k, k_found: found, considered, v} = run.result;
   if (!found || !considered) return 'Not checked: restarts share it. Compare with runs of another k.';
   const more = considered.find(answer => answer.k > k);
-  if (!more) return `More than ${k} were not looked at.`;
-  if (more.separation <= 0) return `With ${more.k}, held-out trajectories are predicted no better.`;
+  if (!more) return `More than ${k} were not judged.`;
+  if (more.v <= (v ?? Infinity)) return `With ${more.k}, held-out trajectories are predicted no better.`;
+  if (more.separation <= 0) return `Of ${more.k}, two could not be told apart by held-out trajectories.`;
   return `Of ${more.k}, the closest two predict held-out trajectories ${
     more.separation.toPrecision(2)} nats per step better than one in their place; ${
     more.needed.toPrecision(2)} would count as another policy.`;
@@ -66,8 +67,8 @@ export function agreementDetail(run: RunRecord): string {
       : 'It finds the best clusters exactly.';
   }
   if (run.result.alternatives?.length) {
-    return `Their NMI with this one is ${measure(least_nmi)} at least. ` +
-        '“kindred label RUN --alternative 2” writes the labels of the second.';
+    return `Their NMI with this one is ${measure(least_nmi)} at least. They can be looked at ` +
+        'above; “kindred label RUN --alternative 2” writes the labels of the second.';
   }
   if (run.result.alternatives) {
     const {searched} = run.result;

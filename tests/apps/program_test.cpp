@@ -107,6 +107,42 @@ TEST_F(Program, FindsHowManyPoliciesThereAre) {
                    "merge-to is 2, but k is to be found");
 }
 
+TEST_F(Program, FindsHowManyClustersThereAreForAnyMethod) {
+  kindred::write_trajectories(
+      kindred::testing::linear_control({.episodes = 40, .obs_dim = 4, .policies = 4}),
+      folder_ / "four.h5", kindred::Format::kKindred);
+  const std::vector<std::string> command = {"cluster", "four.h5", "--method", "return-kmeans",
+                                            "-o",      "run",     "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), command.begin(), command.end());
+    return more;
+  };
+  const auto found = run(with({"-k", "auto"}));
+  ASSERT_EQ(found.code, 0) << found.err;
+  const auto json = found.last();
+  EXPECT_EQ(json["k"], 4);
+  EXPECT_EQ(json["k_found"], true);
+  EXPECT_EQ(json["nmi"], 1.0);
+  EXPECT_EQ(json["considered"][3]["v"], json["v"]);
+  EXPECT_EQ(json["considered"][0]["v"], json["v_of_one"]);
+  EXPECT_FALSE(json.contains("alternatives"));  // this method does not look for any
+  EXPECT_THAT(found.err, HasSubstr("4 found; 5 would predict no better"));
+  EXPECT_THAT(kindred::read_text(folder_ / "run/config.toml"), HasSubstr("k = \"auto\"\n"));
+  ASSERT_EQ(run({"report", "run"}).code, 0);
+
+  EXPECT_THAT(run(with({"-k", "auto", "--resume"})).err, HasSubstr("there is nothing to resume"));
+  fs::remove_all(folder_ / "run");
+  expect_bad_input(with({"-k", "auto", "--resume"}), "nothing is saved while k is looked for");
+  expect_bad_input(with({"-k", "auto", "--merge-to", "2"}), "merge-to is 2, but k is to be found");
+  expect_bad_input(with({"-k", "many"}),
+                   "option 'k' takes 'auto' or a whole number from 1 to 10000, not 'many'");
+
+  const auto searched = run({"cluster", "four.h5", "-k", "auto", "-o", "same", "--json"});
+  ASSERT_EQ(searched.code, 0) << searched.err;
+  EXPECT_EQ(searched.last()["k"], 4);
+  EXPECT_EQ(searched.last()["k_found"], true);
+}
+
 TEST_F(Program, AnotherAnswerThatIsAsGoodCanBeWritten) {
   ASSERT_EQ(run({"generate", "bandit", "--per-expert", "30", "--seed", "1", "-o", "b.h5"}).code, 0);
   const auto found = run({"cluster", "b.h5", "-o", "run", "--json"});
@@ -165,7 +201,7 @@ TEST_F(Program, ConfigFilesRepeatARun) {
                    "there is no option 'clusters'");
   kindred::write_text(folder_ / "bad.toml", "k = \"many\"\n");
   expect_bad_input({"cluster", "d.h5", "--config", "bad.toml", "-o", "e"},
-                   "option 'k' takes a whole number");
+                   "option 'k' takes 'auto' or a whole number");
   EXPECT_FALSE(fs::exists(folder_ / "e"));
 }
 
@@ -180,7 +216,7 @@ TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
   kindred::write_text(folder_ / "half.h5", whole.substr(0, whole.size() / 2));
   expect_bad_input({"info", "half.h5"}, "half.h5");
   expect_bad_input({"cluster", "d.h5", "-k", "-1", "-o", "run"},
-                   "option 'k' takes a whole number from 0");
+                   "option 'k' takes 'auto' or a whole number from 1");
   expect_bad_input({"cluster", "d.h5", "-k", "1000", "-o", "run"}, "only 100 trajectories");
   expect_bad_input({"cluster", "d.h5", "--method", "magic", "-o", "run"},
                    "there is no method 'magic'");

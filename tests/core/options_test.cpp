@@ -47,6 +47,30 @@ std::string complaint(const std::string& name, const std::string& value) {
   }
 }
 
+TEST(Options, AnIntegerCanBeLeftOpen) {
+  std::int64_t k = 3;
+  const OptionTable table = {integer_or_auto("k", k, 100, "How many clusters to fit.")};
+  EXPECT_EQ(to_json(table)["k"], 3);
+  set_from_text(table[0], "auto");
+  EXPECT_EQ(k, 0);
+  EXPECT_EQ(to_json(table)["k"], "auto");
+  from_json(table, {{"k", 0}}, "an old config file");
+  EXPECT_EQ(to_json(table)["k"], "auto");
+  set_from_text(table[0], "7");
+  EXPECT_EQ(k, 7);
+  for (const char* value : {"many", "-1", "101", "2.5", ""}) {
+    try {
+      set_from_text(table[0], value);
+      ADD_FAILURE() << value;
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "option 'k' takes 'auto' or a whole number from 1 to 100, not '" +
+                    std::string(value) + "'");
+    }
+  }
+  EXPECT_EQ(k, 7);
+}
+
 TEST(Options, AreSetFromTextAsTyped) {
   Options options;
   const auto table = options.describe();

@@ -178,7 +178,7 @@ TEST_F(Findings, HoldEveryEpisode) {
   const auto& episodes = record.at("episodes");
   EXPECT_EQ(episodes.at("count"), 200);
   EXPECT_TRUE(episodes.at("ids").is_null());
-  const auto labels = values_of<std::uint16_t>(episodes.at("label"));
+  const auto labels = values_of<std::uint8_t>(episodes.at("label"));
   EXPECT_TRUE(
       std::equal(labels.begin(), labels.end(), clustering.labels.begin(), clustering.labels.end()));
   const auto truth = values_of<std::int32_t>(episodes.at("truth"));
@@ -198,6 +198,48 @@ TEST_F(Findings, HoldEveryEpisode) {
   EXPECT_THAT(record.at("restart_nmi"), SizeIs(3));
   EXPECT_EQ(record.at("restart_nmi").at(1).at(1), 1.0);
   EXPECT_EQ(record.dump(), report_record(RunFolder(folder_), data).dump());
+}
+
+/// A run with one alternative: a division of its own, into three.
+Clustering with_alternative(Clustering clustering) {
+  Alternative other{.labels = clustering.labels, .v = -0.5, .nmi = 0.25};
+  for (std::size_t i = 0; i < other.labels.size(); ++i)
+    other.labels[i] = static_cast<std::int32_t>(i % 3);
+  clustering.alternatives = {other};
+  clustering.searched = std::ssize(clustering.labels);
+  return clustering;
+}
+
+TEST_F(Findings, HoldWhatFollowsFromTheLabelsOfAnAlternative) {
+  const auto data = generated("diagonal", 40);
+  const auto clustering = with_alternative(tables(data, 5));
+  const auto record = record_of(clustering, data);
+  ASSERT_THAT(record.at("alternatives"), SizeIs(1));
+  const auto& other = record.at("alternatives").at(0);
+  EXPECT_EQ(other.at("v"), -0.5);
+  EXPECT_EQ(other.at("nmi"), 0.25);
+  EXPECT_EQ(other.at("sizes"), ordered_json({67, 67, 66}));
+  const auto& expected = clustering.alternatives[0].labels;
+  const auto labels = values_of<std::uint8_t>(other.at("label"));
+  EXPECT_TRUE(std::equal(labels.begin(), labels.end(), expected.begin(), expected.end()));
+  EXPECT_EQ(other.at("scores").at("nmi"),
+            normalized_mutual_information(expected, data.labels.span()));
+  const auto& clusters = other.at("behaviour").at("contexts").at(0).at("clusters");
+  ASSERT_THAT(clusters, SizeIs(3));
+  std::vector<std::int64_t> steps(3, 0), visits(3, 0);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    steps[i % 3] += data.length(static_cast<std::int64_t>(i));
+  for (std::size_t c = 0; c < 3; ++c)
+    for (const auto& there : clusters.at(c).at("visits")) visits[c] += there.get<std::int64_t>();
+  EXPECT_EQ(visits, steps);
+  EXPECT_THAT(record_of(tables(data, 5), data).at("alternatives"), SizeIs(0));
+}
+
+TEST_F(Findings, AnAlternativeThatLeavesOutAClusterIsDamaged) {
+  const auto data = generated("diagonal", 4);
+  auto clustering = with_alternative(tables(data, 2));
+  clustering.alternatives[0].labels[0] = 1000000000;
+  EXPECT_THROW(record_of(clustering, data), DataFormatError);
 }
 
 TEST_F(Findings, TakeReturnsThatAreNotNumbersForUnknown) {
@@ -404,7 +446,7 @@ TEST_F(Findings, CompareRunsEpisodeByEpisode) {
   const auto record = comparison_record(runs);
   ASSERT_THAT(record.at("runs"), SizeIs(2));
   EXPECT_EQ(record.at("runs").at(1).at("name"), "two");
-  EXPECT_THAT(values_of<std::uint16_t>(record.at("runs").at(1).at("label")),
+  EXPECT_THAT(values_of<std::uint8_t>(record.at("runs").at(1).at("label")),
               ::testing::ElementsAreArray(two.labels));
   const double nmi = normalized_mutual_information(five.labels, two.labels);
   EXPECT_LT(nmi, 0.9) << "these runs agree, so they show nothing";

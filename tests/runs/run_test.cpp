@@ -76,6 +76,12 @@ TEST_F(RunTest, DamagedFilesAreNamed) {
   EXPECT_THAT(damaged([](auto& json) { json["trace"][0]["round"] = -1; }),
               HasSubstr("'trace[0].round'"));
   EXPECT_THAT(damaged([](auto& json) { json["result"]["k"] = 7; }), HasSubstr("7 clusters"));
+  EXPECT_THAT(damaged([](auto& json) { json["result"]["alternatives"] = 3; }),
+              HasSubstr("'result.alternatives' should be an array"));
+  EXPECT_THAT(damaged([](auto& json) {
+                json["result"]["alternatives"] = {{{"v", 1.0}}};
+              }),
+              HasSubstr("'result.alternatives[0].nmi' is missing"));
   EXPECT_THAT(damaged([](auto& json) { json["dataset"]["fingerprint"]["action_hash"] = "x"; }),
               HasSubstr("hash"));
 }

@@ -80,14 +80,8 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.options = to_json(Options(options).describe());
   result.centres = centres;
   result.k_found = options.k == 0;
-  for (const auto& one : found.answers)
-    result.considered.push_back({.k = one.fit.k,
-                                 .v = one.held_out.v,
-                                 .gain = one.gain.mean,
-                                 .gain_error = one.gain.error,
-                                 .separation = one.separation,
-                                 .needed = one.needed,
-                                 .agreement = one.agreement});
+  for (const auto& answer_for_k : found.answers)
+    result.considered.push_back(answer_for_k.in_brief());
   for (const auto& other : found.alternatives) {
     const auto policies = found.evidence->centres(other.fit.labels, other.fit.k, other.held_out);
     result.alternatives.push_back(

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kindred/core/error.h"
-#include "kindred/policies/partition_search.h"
+#include "kindred/policies/partition_judge.h"
 #include "kindred/policies/plane_view.h"
 
 namespace kindred::pg_kmeans {
@@ -12,10 +12,11 @@ OptionTable Options::describe() {
   constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return {
-      integer("k", k, 0, 10000, "How many policies to fit; 0: find out how many there are."),
+      integer_or_auto("k", k, 10000,
+                      "How many policies to fit; auto: find out how many there are."),
       integer("merge-to", merge_to, 0, 10000,
               "Merge the k clusters down to this many at the end; 0 keeps all of them."),
-      integer("k-max", k_max, 1, 1000, "The most policies to look for where k is 0."),
+      integer("k-max", k_max, 1, 1000, "The most policies to look for where k is auto."),
       integer(
           "restarts", restarts, 0, 1000,
           "Independent random starts, of which the best is taken; 0: 32 where the held-out score "
@@ -96,19 +97,6 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
                           present, most);
 }
 
-/// Whether as many numbers per observation as in pictures leave too few steps for each of them.
-bool too_wide_for_closed_form(const Trajectories& data) {
-  constexpr std::int64_t kWide = 100, kStepsForANumber = 50;
-  if (data.observations.dim() < kWide) return false;
-  std::int64_t steps = 0;
-  try {
-    for (const auto episode : episodes_to_search(data, {})) steps += data.length(episode);
-  } catch (const InvalidArgument&) {
-    return true;
-  }
-  return steps < kStepsForANumber * (1 + data.observations.dim());
-}
-
 }  // namespace
 
 Options resolve(Options options, const Trajectories& data) {
@@ -118,7 +106,7 @@ Options resolve(Options options, const Trajectories& data) {
                       options.policy != PolicyKind::kFeatures &&
                       options.choose != Choose::kObjective && PlaneView::raw(data).has_value();
   const bool wide = options.policy == PolicyKind::kAuto && options.choose == Choose::kAuto &&
-                    !counted && !planes && too_wide_for_closed_form(data);
+                    !planes && too_wide_for_closed_form(data);
   if (wide && options.k == 0)
     throw InvalidArgument(
         "{} numbers per observation are too many to find out how many policies there are; give the "
@@ -135,15 +123,13 @@ Options resolve(Options options, const Trajectories& data) {
     else
       options.policy = counted ? PolicyKind::kTabular : PolicyKind::kFeatures;
   }
-  // Features only approximate a policy, and two approximations of one differ; tables do not.
   if (options.separation == 0.0)
-    options.separation = options.policy == PolicyKind::kTabular ? 0.01 : 0.08;
+    options.separation = usual_separation(options.policy == PolicyKind::kTabular);
   if (options.restarts == 0) options.restarts = !options.searches() ? 5 : planes ? 4 : 32;
   if (options.searches() && options.policy == PolicyKind::kMlp && !planes)
     throw InvalidArgument(
         "networks are chosen by the held-out score only where observations are wide planes of "
-        "zeros "
-        "and ones and actions discrete; leave out choose, or take policy 'features'");
+        "zeros and ones and actions discrete; leave out choose, or take policy 'features'");
   if (!options.searches() && !options.seeds.empty())
     throw InvalidArgument(
         "seeds need an answer that the held-out score chooses; leave out choose, policy 'mlp' and "

@@ -6,6 +6,8 @@ import {clusterName, type Model} from '../model';
 import type {NotableList} from '../record';
 import {swatch} from '../swatch';
 
+const mostOfPolicy = 20;
+
 export class Lists {
   readonly element: HTMLElement;
   private readonly lists: NotableList[];
@@ -14,7 +16,8 @@ export class Lists {
   private chosen: number | null = null;
 
   constructor(private readonly model: Model, private readonly choose: (episode: number) => void) {
-    this.lists = [...model.report.notable.filter((list) => list.episodes.length), ...rest(model)];
+    this.lists = model.isAlternative ? byPolicy(model)
+      : [...model.report.notable.filter((list) => list.episodes.length), ...rest(model)];
     const names = this.lists.map((list) => `${list.title} (${count(list.episodes.length)})`);
     this.element = h('div', {class: 'lists'},
         picker('List', names, 0, (index) => this.show(this.lists[index])).element,
@@ -47,7 +50,7 @@ export class Lists {
             truth && h('th', {scope: 'col'}, 'Made by'),
             h('th', {scope: 'col', class: 'number'}, 'Steps'),
             returns && h('th', {scope: 'col', class: 'number'}, 'Return'),
-            h('th', {
+            model.margin && h('th', {
               scope: 'col', class: 'number', title: 'Score under its policy less the best of the others',
             }, 'Margin'))),
         h('tbody', {}, ...list.episodes.map((e) => this.row(e, truth, returns)))));
@@ -64,15 +67,24 @@ export class Lists {
         truth && h('td', {}, model.truthName(model.truth![episode])),
         h('td', {class: 'number'}, count(model.length[episode])),
         returns && h('td', {class: 'number'}, number(model.returns![episode])),
-        h('td', {class: 'number'}, margin(model, episode)));
+        model.margin && h('td', {class: 'number'}, margin(model.margin[episode], model.k)));
   }
 }
 
-function margin(model: Model, episode: number): string {
-  const value = model.margin[episode];
-  if (value === Infinity && model.k > 1) return '∞';
+function margin(value: number, k: number): string {
+  if (value === Infinity && k > 1) return '∞';
   if (value > 0 && value < 0.001) return '<0.001';
   return number(Number(value.toPrecision(3)));
+}
+
+/// Without scores none is more remarkable than others: some of each policy that the report holds.
+function byPolicy(model: Model): NotableList[] {
+  return Array.from({length: model.k}, (_, cluster) => ({
+    id: `policy-${cluster}`, title: clusterName(cluster), cluster,
+    explanation: 'Some of its trajectories.',
+    episodes: model.report.trajectories.map((t) => t.episode)
+        .filter((e) => model.label[e] === cluster).slice(0, mostOfPolicy),
+  })).filter((list) => list.episodes.length);
 }
 
 /// What the report also holds and no list names.

@@ -76,7 +76,7 @@ export class Player {
     const {episode} = this, kept = keptSteps(episode);
     this.evidenceFigure.hidden = !episode.evidence || this.model.k < 2;
     this.verdict.hidden = this.evidenceFigure.hidden;
-    this.actionFigure.hidden = !episode.continuous_actions;
+    this.actionFigure.hidden = !episode.continuous_actions || this.model.isAlternative;
     this.stage.classList.toggle('alone', !episode.policies && !episode.evidence);
     this.ranges = episode.continuous_actions?.[0].map(
         (_, i) => actionRange(episode, this.model.k, i)) ?? [];
@@ -205,8 +205,9 @@ export class Player {
   private opinion(episode: Trajectory): HTMLElement | string {
     const {model} = this, {behaviour} = model.report;
     if (!episode.policies) {
-      return h('p', {class: 'note'}, 'This method’s centres are not policies, so they cannot '
-        + 'say what they would do at a step.');
+      return h('p', {class: 'note'}, model.isAlternative
+        ? 'Only the answer has policies that say what they would do at a step.'
+        : 'This method’s centres are not policies, so they cannot say what they would do at a step.');
     }
     if (!episode.actions) return '';
     const names = 'action_names' in behaviour ? behaviour.action_names : [];

@@ -11,7 +11,7 @@ const mostScores = 8;
 export function episodeDetails(model: Model, episode: number): HTMLElement {
   const rows: [string, string][] = [['Length', counted(model.length[episode], 'step')]];
   if (model.returns) rows.push(['Return', number(model.returns[episode])]);
-  if (model.k > 1) rows.push(['Margin', number(model.margin[episode])]);
+  if (model.margin && model.k > 1) rows.push(['Margin', number(model.margin[episode])]);
   if (model.truth) rows.push(['Truth', model.truthName(model.truth[episode])]);
   return h('div', {class: 'episode'},
       h('p', {class: 'episode-name'}, `Episode ${model.id(episode)}`),
@@ -89,6 +89,6 @@ export function spoken(model: Model, episode: number): string {
   if (model.truth) parts.push(`truth ${model.truthName(model.truth[episode])}`);
   parts.push(counted(model.length[episode], 'step'));
   if (model.returns) parts.push(`return ${number(model.returns[episode])}`);
-  if (model.k > 1) parts.push(`margin ${number(model.margin[episode])}`);
+  if (model.margin && model.k > 1) parts.push(`margin ${number(model.margin[episode])}`);
   return parts.join(', ');
 }

@@ -32,6 +32,9 @@ await section('diagonal', 'look', 'report-look', {
   },
 });
 await section('diagonal', 'process', 'report-process', {height: 900, scheme: 'dark'});
+await section('bandit', 'overview', 'report-alternative', {
+  height: 680, prepare: (page) => page.getByRole('button', {name: 'Alternative 2'}).click(),
+});
 await section('path-following', 'overview', 'report-path-overview', {height: 700});
 await section('path-following', 'behaviour', 'report-path', {height: 760});
 await section('hopper', 'overview', 'report-hopper-overview', {height: 700});

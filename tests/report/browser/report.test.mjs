@@ -32,6 +32,7 @@ before(async () => {
   files.bandit = report('bandit', ['bandit', '--per-expert', '50'], ['-k', '2', ...tables]);
   files.path = report('path', ['path-following', '--per-expert', '60'],
                       ['--method', 'return-kmeans', '-k', '3']);
+  files.several = report('several', ['bandit', '--per-expert', '200'], ['-k', '2']);
   if (process.env.KINDRED_HAS_MUJOCO === 'ON') {
     files.hopper = report('hopper', ['hopper-medium-expert', '--steps', '20000'],
                           ['--method', 'return-kmeans', '-k', '2']);
@@ -409,6 +410,62 @@ test('a return that is not a number is not known, and nothing else', async () =>
   const odd = await page.evaluate(() => document.body.outerHTML
       .replace(/<script[^]*?<\/script>/g, '').match(/.{0,40}\b(NaN|undefined|Infinity)\b.{0,40}/));
   assert.equal(odd, null);
+  assert.deepEqual(page.complaints, []);
+});
+
+/// How many have each label.
+const sizesOf = (labels) => labels.reduce((sizes, label) => {
+  sizes[label] = (sizes[label] ?? 0) + 1;
+  return sizes;
+}, []);
+
+test('answers that predict equally well can be looked at in turn', async () => {
+  const page = await open(browser, files.several);
+  const {result} = JSON.parse(readFileSync(at('several-run/run.json')));
+  const choice = page.locator('.answers');
+  const names = await choice.locator('button').allInnerTexts();
+  assert.ok(result.alternatives.length > 0);
+  assert.deepEqual(names, ['Answer', ...result.alternatives.map((_, i) => `Alternative ${i + 2}`)]);
+  const shares = () => page.locator('#overview .share').allInnerTexts();
+  const before = await shares();
+  await page.fill('#jump', '3');
+  await page.press('#jump', 'Enter');
+
+  await choice.getByRole('button', {name: 'Alternative 2'}).click();
+  assert.match(await choice.innerText(), /Held-out V .*, NMI with the answer 0\.\d/);
+  const csv = await download(page, '#reproduce button:has-text("CSV")');
+  assert.equal(csv.name, 'several-run-alternative-2-labels.csv');
+  const [head, ...rows] = csv.bytes.toString().trim().split('\n').map((row) => row.split(','));
+  assert.deepEqual(head.slice(0, 2), ['episode', 'label']);
+  const sizes = sizesOf(rows.map(([, label]) => Number(label)));
+  const shown = (await shares()).map((share) => Number(share.split(' ')[0].replaceAll(',', '')));
+  assert.deepEqual(shown, [...sizes]);
+
+  const text = (await page.locator('#overview, #map, #look, #process').allInnerTexts()).join('\n');
+  assert.match(text, /^.*\s+Alternative 2: \d+ trajectories in \d+ clusters/);
+  assert.match(text, /kindred label RUN --alternative 2/);
+  for (const ofTheAnswer of [/margin/i, /Evidence so far/, /Least certain/i, /Objective J/i])
+    assert.doesNotMatch(text, ofTheAnswer);
+  assert.match(await page.locator('.map-episode').innerText(),
+               new RegExp(`Episode 3\\s+Policy ${rows[3][1]}`));
+  await page.evaluate(() => scrollTo(0, 0));
+  await screenshot(page, 'several', {fullPage: true});
+
+  await choice.getByRole('button', {name: 'Answer', exact: true}).click();
+  assert.deepEqual(await shares(), before);
+  assert.match(await page.locator('main').innerText(), /Margin/);
+  assert.deepEqual(page.complaints, []);
+});
+
+test('the choice between answers fits a narrow screen', async () => {
+  const page = await open(browser, files.several, {viewport: {width: 400, height: 800}});
+  await page.locator('.answers').getByRole('button', {name: 'Alternative 2'}).click();
+  await page.waitForTimeout(300);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 400);
+  assert.deepEqual(await page.evaluate(smallTexts), []);
+  await screenshot(page, 'several-400');
+  const one = await open(browser, files.eight);
+  assert.equal(await one.locator('.answers').count(), 0);
   assert.deepEqual(page.complaints, []);
 });
 

@@ -1,0 +1,102 @@
+#include "kindred/policies/partition_judge.h"
+
+#include <algorithm>
+
+#include "kindred/core/error.h"
+#include "kindred/data/select.h"
+#include "kindred/policies/feature_evidence.h"
+#include "kindred/policies/table_evidence.h"
+
+namespace kindred {
+namespace {
+
+bool fit_in_tables(const Trajectories& data) {
+  return data.observations.is_interned() && data.actions.is_discrete();
+}
+
+SearchOptions judging_options(const Trajectories& data) {
+  SearchOptions options;
+  options.tables = fit_in_tables(data);
+  options.separation = usual_separation(options.tables);
+  return options;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> episodes_to_judge(const Trajectories& data) {
+  try {
+    return episodes_to_search(data, judging_options(data));
+  } catch (const InvalidArgument&) {
+    return std::nullopt;
+  }
+}
+
+bool too_wide_for_closed_form(const Trajectories& data) {
+  constexpr std::int64_t kWide = 100, kStepsForANumber = 50;
+  if (fit_in_tables(data) || data.observations.dim() < kWide) return false;
+  const auto judged = episodes_to_judge(data);
+  if (!judged) return true;
+  std::int64_t steps = 0;
+  for (const auto episode : *judged) steps += data.length(episode);
+  return steps < kStepsForANumber * (1 + data.observations.dim());
+}
+
+PartitionJudge::PartitionJudge(const Trajectories& data, std::vector<std::int64_t> judged,
+                               const Workers& workers)
+    : judged_(std::move(judged)),
+      part_(select_episodes(data, judged_)),
+      workers_(workers),
+      options_(judging_options(data)) {
+  if (options_.tables) {
+    evidence_ = std::make_unique<TableEvidence>(part_, workers_);
+    return;
+  }
+  map_.emplace(part_.observations, options_.cosines);
+  targets_ = std::make_shared<ActionTargets>(part_.actions);
+  evidence_ = std::make_unique<FeatureEvidence>(part_, *map_, targets_, options_.ridge, workers_);
+}
+
+Answer PartitionJudge::judge(std::span<const std::int32_t> labels) const {
+  Answer answer;
+  for (const auto i : judged_) answer.fit.labels.push_back(labels[static_cast<std::size_t>(i)]);
+  answer.fit.labels = consecutive_labels(std::move(answer.fit.labels));
+  answer.fit.k = 1 + *std::ranges::max_element(answer.fit.labels);
+  answer.held_out = evidence_->score(answer.fit.labels, answer.fit.k);
+  return answer;
+}
+
+Answer PartitionJudge::judge_one() const {
+  Answer answer;
+  answer.fit.labels.assign(judged_.size(), 0);
+  answer.fit.k = 1;
+  answer.held_out = evidence_->score(answer.fit.labels, 1);
+  answer.needed = options_.separation;
+  return answer;
+}
+
+bool PartitionJudge::believes(Answer& answer, double v_of_fewer) const {
+  answer.separation = separation(*evidence_, part_, answer);
+  answer.needed = options_.separation;
+  SeparationCheck check;
+  if (map_)
+    check = [&](const Answer& checked) {
+      return checked_separation(part_, *evidence_, *map_, targets_, options_, checked, workers_);
+    };
+  return is_believed(answer, v_of_fewer, check);
+}
+
+HeldOutJudgement PartitionJudge::compare(const Answer& one, const Answer& answer) const {
+  const auto better = gain(one, answer);
+  return {answer.held_out.v, one.held_out.v, better.mean, better.error, std::ssize(judged_)};
+}
+
+std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
+                                                std::span<const std::int32_t> labels,
+                                                const Workers& workers) {
+  auto judged = episodes_to_judge(data);
+  if (!judged) return std::nullopt;
+  const PartitionJudge judge(data, std::move(*judged), workers);
+  return judge.compare(judge.judge_one(), judge.judge(labels));
+}
+
+}  // namespace kindred

@@ -1,0 +1,59 @@
+// Judges partitions that any method made by the held-out score, as the search judges its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kindred/policies/separation.h"
+
+namespace kindred {
+
+/// The episodes that partitions of the data are judged by: all, or a sample. Nothing where policies
+/// in closed form cannot be made of the data.
+std::optional<std::vector<std::int64_t>> episodes_to_judge(const Trajectories& data);
+
+/// Whether as many numbers per observation as in pictures leave too few steps for each of them;
+/// never where policies are tables.
+bool too_wide_for_closed_form(const Trajectories& data);
+
+/// Functions throw Interrupted when asked to stop.
+class PartitionJudge {
+ public:
+  /// `judged` is what episodes_to_judge gives. Reads these episodes once.
+  PartitionJudge(const Trajectories& data, std::vector<std::int64_t> judged,
+                 const Workers& workers);
+
+  /// V of the labels, which are of all episodes. The answer's own labels and k are of those that
+  /// are judged: a cluster none of whose episodes is judged is missing.
+  Answer judge(std::span<const std::int32_t> labels) const;
+  /// One policy for everything.
+  Answer judge_one() const;
+
+  /// Whether the answer's clusters are believed to be policies, where the best answer with fewer
+  /// has the given V. Notes their separation in it.
+  bool believes(Answer& answer, double v_of_fewer) const;
+
+  PairedGain gain(const Answer& from, const Answer& to) const {
+    return evidence_->gain(from.held_out, to.held_out);
+  }
+  HeldOutJudgement compare(const Answer& one, const Answer& answer) const;
+
+ private:
+  std::vector<std::int64_t> judged_;
+  Trajectories part_;
+  Workers workers_;
+  SearchOptions options_;
+  std::optional<FeatureMap> map_;                 // none where policies are tables
+  std::shared_ptr<const ActionTargets> targets_;  // none where policies are tables
+  std::unique_ptr<const Evidence> evidence_;
+};
+
+/// Judges the labels of one partition against one policy for everything. Nothing where policies in
+/// closed form cannot be made of the data.
+std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
+                                                std::span<const std::int32_t> labels,
+                                                const Workers& workers);
+
+}  // namespace kindred

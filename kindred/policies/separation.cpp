@@ -1,0 +1,88 @@
+#include "kindred/policies/separation.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "kindred/data/select.h"
+#include "kindred/policies/feature_evidence.h"
+
+namespace kindred {
+namespace {
+
+constexpr double kBeyondDoubt = 5.0;            // nats per episode
+constexpr std::size_t kClosestPairs = 3;        // whose joining is judged by V
+constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
+constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
+constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+
+}  // namespace
+
+double separation(const Evidence& evidence, const Trajectories& data, const Answer& answer) {
+  const auto& labels = answer.fit.labels;
+  std::vector<double> steps(static_cast<std::size_t>(answer.fit.k), 0.0);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    steps[static_cast<std::size_t>(labels[i])] +=
+        static_cast<double>(data.length(static_cast<std::int64_t>(i)));
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& pair : evidence.closest_pairs(labels, answer.fit.k, kClosestPairs)) {
+    const auto as_one = evidence.score_joined(answer.held_out, labels, pair);
+    const double share = (steps[static_cast<std::size_t>(pair.first)] +
+                          steps[static_cast<std::size_t>(pair.second)]) /
+                         evidence.steps();
+    const auto gain = evidence.gain(as_one, answer.held_out);
+    const double apart = (answer.held_out.v - as_one.v) / share;
+    const double per_episode = apart * evidence.steps() / static_cast<double>(data.episodes());
+    const bool stands_out = gain.mean > kErrors * gain.error || per_episode > kBeyondDoubt;
+    least = std::min(least, stands_out ? apart : std::min(apart, 0.0));
+  }
+  return least;
+}
+
+double checked_separation(const Trajectories& data, const Evidence& evidence, const FeatureMap& map,
+                          const std::shared_ptr<const ActionTargets>& targets,
+                          const SearchOptions& options, const Answer& answer,
+                          const Workers& workers) {
+  const auto [a, b] = evidence.closest_pairs(answer.fit.labels, answer.fit.k, 1).front();
+  std::vector<std::int64_t> episodes;
+  std::vector<std::int32_t> apart;
+  std::int64_t steps[2] = {0, 0};
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const auto label = answer.fit.labels[static_cast<std::size_t>(i)];
+    const std::size_t side = label == b ? 1 : 0;
+    if ((label != a && label != b) || steps[side] >= kCheckedSteps) continue;
+    steps[side] += data.length(i);
+    episodes.push_back(i);
+    apart.push_back(static_cast<std::int32_t>(side));
+  }
+  const auto part = select_episodes(data, episodes);
+  // Two policies and one are each taken with the features that suit them better: many of them
+  // need many steps, of which one policy has more.
+  double two = std::numeric_limits<double>::infinity(), one = two;
+  for (const auto cosines : {options.cosines, kCheckingCosines}) {
+    const FeatureEvidence closer(part, map.with_cosines(cosines), targets, options.ridge, workers);
+    const auto cost = [&](const HeldOutScore& score) {  // nats per step
+      const auto costs = closer.costs(score, answer.held_out);
+      return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(part.steps());
+    };
+    two = std::min(two, cost(closer.score(apart, 2)));
+    one = std::min(one, cost(closer.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
+  }
+  return one - two;
+}
+
+bool is_believed(Answer& answer, double v_of_fewer, const SeparationCheck& check) {
+  if (answer.separation < answer.needed) return false;
+  if (answer.held_out.v <= v_of_fewer) {
+    answer.separation = 0.0;  // its clusters differ, but fewer predict as well
+    return false;
+  }
+  if (check && !answer.checked) {
+    answer.separation = check(answer);
+    answer.needed *= kCheckedShare;
+    answer.checked = true;
+  }
+  return answer.separation >= answer.needed;
+}
+
+}  // namespace kindred
