@@ -120,7 +120,7 @@ void Flags::add_uniform(CLI::App& command) {
   add(command, missing, "Uniform");
 }
 
-void Flags::apply() {
+void Flags::apply(const std::function<void()>& before_typed) {
   if (!config_.empty())
     for (const auto& [name, value] : read_config(config_)) {
       const auto* option = find_option(table_, name);
@@ -129,6 +129,7 @@ void Flags::apply() {
                               config_, name);
       set_from_text(*option, value);
     }
+  if (before_typed) before_typed();
   for (const auto& [name, value] : typed_) set_from_text(*find_option(table_, name), value);
   if (unused_device_ != "cpu")
     throw InvalidArgument("this command runs on the CPU only; leave out --device {}",

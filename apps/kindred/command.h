@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,8 +33,9 @@ class Flags {
   /// give them to every command; a device other than the CPU is refused then.
   void add_uniform(CLI::App& command);
 
-  /// Sets all options; to be called once the command line is parsed.
-  void apply();
+  /// Sets all options; to be called once the command line is parsed. `before_typed` comes between
+  /// those of the config file and those that were typed.
+  void apply(const std::function<void()>& before_typed = {});
   /// Every option with its value.
   Json values() const;
   std::string toml() const;
