@@ -227,9 +227,10 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
   command
       ->add_option(
           "--preset", state->preset,
-          "paper: options as in the paper's columns of docs/results.md (pg-kmeans: networks, "
-          "actions and log-probabilities in the data's units; return-kmeans: its defaults). "
-          "Flags beside it win")
+          wrapped("paper: pg-kmeans as the results compare it with the paper (networks, the "
+                  "best of 5 by the objective, a floor of -5 under log-probabilities, "
+                  "actions as they are), return-kmeans as it is. Flags beside it win.",
+                  kHelpWidth))
       ->type_name("paper");
   state->common.add_json(*command);
   state->flags.add_config(*command);

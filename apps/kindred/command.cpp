@@ -34,8 +34,6 @@ std::string type_name(const Option& option) {
   }
 }
 
-constexpr std::size_t kHelpWidth = 49;  // beside the column of names on 80 columns
-
 std::string quoted(const std::string& argument) {
   const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
   return plain && !argument.empty() ? argument : "'" + argument + "'";

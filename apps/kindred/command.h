@@ -67,6 +67,8 @@ struct Common {
 
 /// One fact for people, on standard error: "  name        value".
 void tell(const std::string& name, const std::string& value);
+/// What is left for help beside the column of names on 80 columns.
+inline constexpr std::size_t kHelpWidth = 49;
 /// The words of `text` in lines of at most `width` columns.
 std::string wrapped(const std::string& text, std::size_t width = 80);
 /// One line for people, on standard error.

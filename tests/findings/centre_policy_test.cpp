@@ -68,10 +68,10 @@ TEST(CentrePolicy, DiscreteIsWhatTheStackSays) {
   const CentrePolicy policy("second", centres, 1, diagonal.spec(), Acting::kSample);
   std::vector<float> out(kRows * 5);
   policy.distribution({kRows, {}, observations}, out);
-  const auto expected =
-      centres->policies()
-          .all_log_probs(view(seen_by(*centres, observations), {kRows, centres->inputs().count()}))
-          .exp()[1];
+  const auto expected = centres->policies()
+                            .all_log_probs(view(seen_by(*centres, observations),
+                                                {kRows, centres->view().inputs.count()}))
+                            .exp()[1];
   EXPECT_LT((view(out, {kRows, 5}) - expected).abs().max().item<double>(), 1e-6);
 }
 
