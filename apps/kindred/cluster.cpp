@@ -25,6 +25,7 @@ struct ClusterCommand {
   std::string output;
   std::string method = "pg-kmeans";
   std::string device = "cpu";
+  std::string preset;
   std::int64_t threads = 0;
   bool resume = false;
   Common common;
@@ -50,7 +51,9 @@ struct ClusterCommand {
   }
 
   void run() {
-    flags.apply();
+    flags.apply([&] {
+      if (!preset.empty()) configured->use_preset(preset);
+    });
     if (!positional.empty()) dataset.data = positional;
     require_device(device);
     if (output.empty()) output = fs::path(dataset.data).stem().string() + "-" + method + "-run";
@@ -216,6 +219,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster diagonal.h5 -k 7 --merge-to 5 --restarts 5 --seed 1 -o run\n"
       "  kindred cluster hopper.hdf5 --method caae -k auto --k-max 6 -o caae-run\n"
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
+      "  kindred cluster hopper.hdf5 --preset paper -k 4 --merge-to 2 -o paper-run\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
       "Ctrl-C stops within a second; the same command with --resume goes on.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
@@ -225,6 +229,14 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
                       "A D4RL, Minari, robomimic, NPZ or Kindred dataset");
   command->add_option("-o,--output", state->output, "The run folder to make")->type_name("RUN");
   command->add_flag("--resume", state->resume, "Go on with an interrupted run in the same folder");
+  command
+      ->add_option(
+          "--preset", state->preset,
+          wrapped("paper: pg-kmeans as the results compare it with the paper (networks, the "
+                  "best of 5 by the objective, a floor of -5 under log-probabilities, "
+                  "actions as they are), return-kmeans as it is. Flags beside it win.",
+                  kHelpWidth))
+      ->type_name("paper");
   state->common.add_json(*command);
   state->flags.add_config(*command);
 

@@ -34,8 +34,6 @@ std::string type_name(const Option& option) {
   }
 }
 
-constexpr std::size_t kHelpWidth = 49;  // beside the column of names on 80 columns
-
 std::string quoted(const std::string& argument) {
   const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
   return plain && !argument.empty() ? argument : "'" + argument + "'";
@@ -120,7 +118,7 @@ void Flags::add_uniform(CLI::App& command) {
   add(command, missing, "Uniform");
 }
 
-void Flags::apply() {
+void Flags::apply(const std::function<void()>& before_typed) {
   if (!config_.empty())
     for (const auto& [name, value] : read_config(config_)) {
       const auto* option = find_option(table_, name);
@@ -129,6 +127,7 @@ void Flags::apply() {
                               config_, name);
       set_from_text(*option, value);
     }
+  if (before_typed) before_typed();
   for (const auto& [name, value] : typed_) set_from_text(*find_option(table_, name), value);
   if (unused_device_ != "cpu")
     throw InvalidArgument("this command runs on the CPU only; leave out --device {}",

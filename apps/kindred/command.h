@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,8 +33,9 @@ class Flags {
   /// give them to every command; a device other than the CPU is refused then.
   void add_uniform(CLI::App& command);
 
-  /// Sets all options; to be called once the command line is parsed.
-  void apply();
+  /// Sets all options; to be called once the command line is parsed. `before_typed` comes between
+  /// those of the config file and those that were typed.
+  void apply(const std::function<void()>& before_typed = {});
   /// Every option with its value.
   Json values() const;
   std::string toml() const;
@@ -65,6 +67,8 @@ struct Common {
 
 /// One fact for people, on standard error: "  name        value".
 void tell(const std::string& name, const std::string& value);
+/// What is left for help beside the column of names on 80 columns.
+inline constexpr std::size_t kHelpWidth = 49;
 /// The words of `text` in lines of at most `width` columns.
 std::string wrapped(const std::string& text, std::size_t width = 80);
 /// One line for people, on standard error.

@@ -117,22 +117,35 @@ Option real(std::string name, double& field, double low, double high, std::strin
           }};
 }
 
-Option real_or_off(std::string name, double& field, double low, double high, double off_value,
-                   std::string help) {
+Option real_or(std::string name, double& field, double low, double high,
+               std::vector<std::pair<std::string, double>> words, std::string help) {
   Option option = real(name, field, low, high, std::move(help));
-  option.get = [&field, off_value] { return field == off_value ? json("off") : json(field); };
-  option.set = [&field, name, low, high, off_value](const json& value) {
-    if (value == json("off")) {
-      field = off_value;
-      return;
+  option.get = [&field, words] {
+    for (const auto& [word, value] : words)
+      if (field == value) return json(word);
+    return json(field);
+  };
+  option.set = [&field, name, low, high, words](const json& value) {
+    std::string expected;
+    for (const auto& [word, stands_for] : words) {
+      if (value == json(word)) {
+        field = stands_for;
+        return;
+      }
+      expected += fmt::format("'{}' or ", word);
     }
-    const auto expected = range_text("'off' or a number", low, high);
+    expected = range_text(expected + "a number", low, high);
     if (!value.is_number()) reject(name, expected, value);
     const double number = value.get<double>();
     if (!(number >= low && number <= high)) reject(name, expected, value);
     field = number;
   };
   return option;
+}
+
+Option real_or_off(std::string name, double& field, double low, double high, double off_value,
+                   std::string help) {
+  return real_or(std::move(name), field, low, high, {{"off", off_value}}, std::move(help));
 }
 
 Option text(std::string name, std::string& field, std::string help) {

@@ -38,6 +38,9 @@ Option integer(std::string name, std::int64_t& field, std::int64_t low, std::int
 /// An integer from 1 that can be left open: the text "auto", or a 0, stands for 0.
 Option integer_or_auto(std::string name, std::int64_t& field, std::int64_t high, std::string help);
 Option real(std::string name, double& field, double low, double high, std::string help);
+/// A real for some values of which words stand, such as "off" and "auto".
+Option real_or(std::string name, double& field, double low, double high,
+               std::vector<std::pair<std::string, double>> words, std::string help);
 /// A real that can be switched off: the text "off" stands for `off_value`.
 Option real_or_off(std::string name, double& field, double low, double high, double off_value,
                    std::string help);

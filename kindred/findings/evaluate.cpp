@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kHidden = 128;  // as PG-Kmeans' policies are by default
 constexpr std::int64_t kHiddenLayers = 2;
 
@@ -68,19 +67,19 @@ EpisodeGroups episodes_by_cluster(const LoadedRun& run) {
 
 /// What the networks of one evaluation look like and see: as the run's own do, where it has any.
 struct NetworkShape {
-  NetworkInputs inputs;
+  NetworkView view;
   PolicyArchitecture architecture;
 
   NetworkShape(const Centres& centres, const Trajectories& data) {
     if (const auto* networks = dynamic_cast<const NetworkCentres*>(&centres)) {
-      inputs = networks->inputs();
+      view = networks->view();
       architecture = networks->policies().architecture();
       return;
     }
     const bool scaled =
         resolve_standardize(Standardize::kAuto, data.observations) == Standardize::kOn;
-    inputs = NetworkInputs::from(data.observations, scaled);
-    architecture = architecture_for(data, inputs, kHidden, kHiddenLayers);
+    view.inputs = NetworkInputs::from(data.observations, scaled);
+    architecture = architecture_for(data, view, kHidden, kHiddenLayers);
   }
 };
 
@@ -106,8 +105,8 @@ class Cloner {
     options.max_rounds = rounds;
     options.seed = seed_;
     options.stage = stage;
-    group.training = clone_policies(data_, shape_.inputs, group.episodes, options, start, context_);
-    group.policies = std::make_shared<NetworkCentres>(shape_.inputs, std::move(start), kNoFloor);
+    group.training = clone_policies(data_, shape_.view, group.episodes, options, start, context_);
+    group.policies = std::make_shared<NetworkCentres>(shape_.view, std::move(start));
   }
 
   /// The same from new policies; the stage names their random streams too.

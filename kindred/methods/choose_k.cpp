@@ -74,6 +74,8 @@ class ChoosingK final : public ConfiguredMethod {
     return table;
   }
 
+  void use_preset(const std::string& preset) override { method_->use_preset(preset); }
+
   void check(const Trajectories& data) const override {
     if (k_ == 0 && own("merge-to").get() != 0)
       throw InvalidArgument("merge-to is {}, but k is to be found; give k, or leave out merge-to",

@@ -24,6 +24,14 @@ template <class Options, Clustering (*Fit)(const Trajectories&, const Options&, 
 class Configured final : public ConfiguredMethod {
  public:
   OptionTable describe() override { return options_.describe(); }
+  void use_preset(const std::string& preset) override {
+    if (preset != "paper") throw InvalidArgument("there is no preset '{}', only 'paper'", preset);
+    if constexpr (requires { options_.use_paper_setting(); })
+      options_.use_paper_setting();
+    else
+      throw InvalidArgument(
+          "only pg-kmeans and return-kmeans have the preset 'paper'; leave it out for this method");
+  }
   void check(const Trajectories& data) const override { resolve(options_, data); }
   Clustering fit(const Trajectories& data, const RunContext& run) override {
     return Fit(data, options_, run);

@@ -18,6 +18,9 @@ class ConfiguredMethod {
  public:
   virtual ~ConfiguredMethod() = default;
   virtual OptionTable describe() = 0;
+  /// Sets the options that make up `preset`; the others stay. Throws InvalidArgument where the
+  /// method has no such preset.
+  virtual void use_preset(const std::string& preset) = 0;
   /// Throws InvalidArgument when the options do not fit the data, before anything is computed.
   virtual void check(const Trajectories& data) const = 0;
   virtual Clustering fit(const Trajectories& data, const RunContext& run) = 0;

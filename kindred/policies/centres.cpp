@@ -14,10 +14,14 @@
 
 namespace kindred {
 
-NetworkCentres::NetworkCentres(NetworkInputs inputs, PolicyStack policies, double floor,
-                               OverSteps over)
-    : inputs_(std::move(inputs)), policies_(std::move(policies)), floor_(floor), over_(over) {
+NetworkCentres::NetworkCentres(NetworkView view, PolicyStack policies, Scoring scoring,
+                               std::optional<PolicyStack> common)
+    : view_(std::move(view)),
+      policies_(std::move(policies)),
+      scoring_(scoring),
+      common_(std::move(common)) {
   policies_.to(at::kCPU);
+  if (common_) common_->to(at::kCPU);
   for (std::int64_t centre = 0; centre < count(); ++centre) {
     auto kernel = std::make_unique<CpuPolicy>(policies_.architecture());
     kernel->load(policies_, centre);
@@ -25,44 +29,80 @@ NetworkCentres::NetworkCentres(NetworkInputs inputs, PolicyStack policies, doubl
   }
 }
 
+std::int64_t NetworkCentres::actions() const {
+  return view_.actions.as_they_are() ? policies_.architecture().actions
+                                     : static_cast<std::int64_t>(view_.actions.mean.size());
+}
+
 Matrix NetworkCentres::score(const Trajectories& data, const RunContext& run) const {
-  const auto& shape = policies_.architecture();
-  require_same_dimensions(data, inputs_.obs_dim, shape.discrete, shape.actions);
+  require_same_dimensions(data, obs_dim(), discrete(), actions());
   const bool counted =
-      data.observations.is_interned() && shape.discrete && data.actions.count() == shape.actions;
-  if (!counted) return score_trajectories(data, inputs_, policies_, floor_, run, over_);
+      data.observations.is_interned() && discrete() && data.actions.count() == actions();
+  if (!counted) {
+    const auto common = common_ ? step_log_probs(data, view_, *common_, run) : std::vector<float>();
+    return score_trajectories(data, view_, policies_, scoring_, common, run);
+  }
   const StepCodes codes(data, run);
-  return codes.sum_over_steps(table_log_probs(data.observations, inputs_, policies_, floor_, run),
-                              count(), over_);
+  const auto scores = [&](const PolicyStack& stack, const Scoring& scoring,
+                          std::span<const double> common) {
+    return table_scores(data.observations, view_.inputs, stack, scoring, common, run);
+  };
+  const auto common = common_ ? scores(*common_, {}, {}) : std::vector<double>();
+  return codes.sum_over_steps(scores(policies_, scoring_, common), count(), scoring_.over);
 }
 
 void NetworkCentres::save(ArrayFileWriter& file) const {
   file.write_text("kind", "networks");
-  inputs_.save(file);
+  view_.save(file);
   save_stack(policies_, "policies", file);
-  file.write<double>("log_prob_floor", std::vector<double>{floor_});
+  file.write<double>("log_prob_floor", std::vector<double>{scoring_.floor});
   file.write<std::uint8_t>("sums_over_steps", std::vector<std::uint8_t>{sums_over_steps()});
+  file.write<double>("common_share", std::vector<double>{scoring_.common_share});
+  if (common_) save_stack(*common_, "common", file);
 }
 
 std::shared_ptr<const Centres> NetworkCentres::load(const ArrayFileReader& file) {
-  auto inputs = NetworkInputs::load(file);
+  auto view = NetworkView::load(file);
   auto policies = load_stack("policies", file);
-  if (policies.architecture().inputs != inputs.count())
+  const auto& shape = policies.architecture();
+  if (shape.inputs != view.inputs.count())
     file.refuse("inputs/columns", fmt::format("names {} columns, but the policies take {}",
-                                              inputs.count(), policies.architecture().inputs));
-  const double floor = file.read_number<double>("log_prob_floor");
-  if (std::isnan(floor)) file.refuse("log_prob_floor", "is not a number");
-  const bool sums = file.read_number<std::uint8_t>("sums_over_steps") != 0;
-  return std::make_shared<NetworkCentres>(std::move(inputs), std::move(policies), floor,
-                                          sums ? OverSteps::kSumOfLogs : OverSteps::kLogOfSum);
+                                              view.inputs.count(), shape.inputs));
+  if (shape.actions != view.actions.predicted(shape.actions))
+    file.refuse("actions/deviation",
+                fmt::format("has {} numbers that vary, but the policies predict {}",
+                            view.actions.predicted(shape.actions), shape.actions));
+  Scoring scoring;
+  scoring.floor = file.read_number<double>("log_prob_floor");
+  if (std::isnan(scoring.floor)) file.refuse("log_prob_floor", "is not a number");
+  if (file.read_number<std::uint8_t>("sums_over_steps") == 0) scoring.over = OverSteps::kLogOfSum;
+  scoring.common_share = file.read_number<double>("common_share");
+  if (!(scoring.common_share >= 0.0 && scoring.common_share < 1.0))
+    file.refuse("common_share", "is no share of a policy");
+  std::optional<PolicyStack> common;
+  if (scoring.common_share > 0.0) {
+    common = load_stack("common", file);
+    if (common->size() != 1 || common->architecture() != shape)
+      file.refuse("common/0", "belongs to another policy than the centres'");
+  }
+  return std::make_shared<NetworkCentres>(std::move(view), std::move(policies), scoring,
+                                          std::move(common));
 }
 
 void NetworkCentres::distribution(std::int64_t centre, std::span<const float> observations,
                                   std::span<float> out) const {
-  const auto rows = observations.size() / static_cast<std::size_t>(inputs_.obs_dim);
-  std::vector<float> seen(rows * inputs_.columns.size());
-  inputs_.apply(observations, seen);
-  kernels_[static_cast<std::size_t>(centre)]->distribution(seen, out);
+  const auto rows = observations.size() / static_cast<std::size_t>(obs_dim());
+  std::vector<float> seen(rows * view_.inputs.columns.size());
+  view_.inputs.apply(observations, seen);
+  const auto& kernel = *kernels_[static_cast<std::size_t>(centre)];
+  if (view_.actions.as_they_are()) {
+    kernel.distribution(seen, out);
+    return;
+  }
+  std::vector<float> predicted(2 * rows *
+                               static_cast<std::size_t>(policies_.architecture().actions));
+  kernel.distribution(seen, predicted);
+  view_.actions.restore(predicted, out);
 }
 
 TabularCentres::TabularCentres(Column<float> table, std::int64_t obs_dim, std::int64_t actions,

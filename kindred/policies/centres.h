@@ -2,16 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/clustering/network_inputs.h"
+#include "kindred/clustering/network_view.h"
 #include "kindred/nn/cpu_policy.h"
 #include "kindred/nn/policy_stack.h"
-#include "kindred/policies/over_steps.h"
+#include "kindred/policies/scoring.h"
 
 namespace kindred {
 
@@ -30,29 +31,30 @@ class PolicyCentres : public Centres {
 
 class NetworkCentres final : public PolicyCentres {
  public:
-  NetworkCentres(NetworkInputs inputs, PolicyStack policies, double floor,
-                 OverSteps over = OverSteps::kSumOfLogs);
+  /// `common`: one policy of the same architecture, where `scoring` gives it a share.
+  NetworkCentres(NetworkView view, PolicyStack policies, Scoring scoring = {},
+                 std::optional<PolicyStack> common = {});
 
   std::int64_t count() const override { return policies_.size(); }
   Matrix score(const Trajectories& data, const RunContext& run) const override;
-  bool sums_over_steps() const override { return over_ == OverSteps::kSumOfLogs; }
+  bool sums_over_steps() const override { return scoring_.over == OverSteps::kSumOfLogs; }
   void save(ArrayFileWriter& file) const override;
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 
   void distribution(std::int64_t centre, std::span<const float> observations,
                     std::span<float> out) const override;
-  std::int64_t obs_dim() const override { return inputs_.obs_dim; }
+  std::int64_t obs_dim() const override { return view_.inputs.obs_dim; }
   bool discrete() const override { return policies_.architecture().discrete; }
-  std::int64_t actions() const override { return policies_.architecture().actions; }
+  std::int64_t actions() const override;
 
-  const NetworkInputs& inputs() const { return inputs_; }
+  const NetworkView& view() const { return view_; }
   const PolicyStack& policies() const { return policies_; }
 
  private:
-  NetworkInputs inputs_;
+  NetworkView view_;
   PolicyStack policies_;
-  double floor_;
-  OverSteps over_;
+  Scoring scoring_;
+  std::optional<PolicyStack> common_;
   std::vector<std::unique_ptr<const CpuPolicy>> kernels_;  // [count]
 };
 

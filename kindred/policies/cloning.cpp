@@ -40,10 +40,10 @@ struct Split {
 /// Trains one policy; the stack always holds its best round.
 class PolicyCloner {
  public:
-  PolicyCloner(const Trajectories& data, const NetworkInputs& inputs,
+  PolicyCloner(const Trajectories& data, const NetworkView& view,
                const std::vector<std::int64_t>& episodes, const CloningOptions& options,
                PolicyStack& policies, std::int64_t index, const Workers& workers)
-      : trainer_(data, inputs, workers),
+      : trainer_(data, view, workers),
         steps_(data, episodes),
         options_(options),
         policies_(policies),
@@ -117,7 +117,7 @@ class PolicyCloner {
 
 }  // namespace
 
-std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkInputs& inputs,
+std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkView& view,
                                            const EpisodeGroups& groups,
                                            const CloningOptions& options, PolicyStack& policies,
                                            const RunContext& run) {
@@ -135,7 +135,7 @@ std::vector<CloningSummary> clone_policies(const Trajectories& data, const Netwo
   });
   const auto clone = [&](std::int64_t index, std::int64_t) {
     const auto i = static_cast<std::size_t>(index);
-    summaries[i] = PolicyCloner(data, inputs, groups[i], options, policies, index, run).run(rounds);
+    summaries[i] = PolicyCloner(data, view, groups[i], options, policies, index, run).run(rounds);
   };
   run.chunks(policies.size(), 1, clone, [&] { rounds.tell(); });
   return summaries;

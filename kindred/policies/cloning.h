@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kindred/clustering/network_inputs.h"
+#include "kindred/clustering/network_view.h"
 #include "kindred/core/progress.h"
 #include "kindred/nn/adam.h"
 #include "kindred/nn/policy_stack.h"
@@ -45,7 +45,7 @@ using EpisodeGroups = std::vector<std::vector<std::int64_t>>;
 /// Trains policy g of `policies` on the steps of groups[g], from what it is now; with no round it
 /// stays as it is. The result does not depend on the number of threads. Throws InvalidArgument when
 /// a group is empty, NumericError when training diverges, Interrupted when asked to stop.
-std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkInputs& inputs,
+std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkView& view,
                                            const EpisodeGroups& groups,
                                            const CloningOptions& options, PolicyStack& policies,
                                            const RunContext& run);

@@ -15,11 +15,15 @@ constexpr double score_of_no_steps(OverSteps over) {
   return over == OverSteps::kSumOfLogs ? 0.0 : -std::numeric_limits<double>::infinity();
 }
 
-inline double with_step(double score, double log_prob, OverSteps over) {
-  if (over == OverSteps::kSumOfLogs) return score + log_prob;
-  if (score < log_prob) std::swap(score, log_prob);
+/// log(exp(a) + exp(b))
+inline double log_of_sum(double a, double b) {
+  if (a < b) std::swap(a, b);
   // Two impossibilities stay impossible; their difference would not be a number.
-  return std::isinf(log_prob) ? score : score + std::log1p(std::exp(log_prob - score));
+  return std::isinf(b) ? a : a + std::log1p(std::exp(b - a));
+}
+
+inline double with_step(double score, double log_prob, OverSteps over) {
+  return over == OverSteps::kSumOfLogs ? score + log_prob : log_of_sum(score, log_prob);
 }
 
 }  // namespace kindred

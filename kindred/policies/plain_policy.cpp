@@ -19,7 +19,29 @@ void add_inputs(const NetworkInputs& inputs, PlainPolicy& policy) {
   policy.arrays.push_back({"input_scale", shape, inputs.scale});
 }
 
-void add_layers(const PolicyStack& stack, std::int64_t index, PlainPolicy& policy) {
+/// One column for every number of an action, of zeros for those that never vary.
+at::Tensor spread(const at::Tensor& columns, const NetworkActions& actions) {
+  if (actions.as_they_are()) return columns;
+  auto result = at::zeros({columns.size(0), static_cast<std::int64_t>(actions.mean.size())});
+  std::int64_t from = 0;
+  for (std::size_t d = 0; d < actions.mean.size(); ++d)
+    if (actions.deviation[d] > 0.0F)
+      result.select(1, static_cast<std::int64_t>(d)).copy_(columns.select(1, from++));
+  return result;
+}
+
+void add_action_units(const NetworkActions& actions, PlainPolicy& policy) {
+  const auto width = static_cast<std::size_t>(policy.actions);
+  const bool scaled = !actions.as_they_are();
+  policy.arrays.push_back(
+      {"action_mean", {policy.actions}, scaled ? actions.mean : std::vector<float>(width, 0.0F)});
+  policy.arrays.push_back({"action_scale",
+                           {policy.actions},
+                           scaled ? actions.deviation : std::vector<float>(width, 1.0F)});
+}
+
+void add_layers(const PolicyStack& stack, std::int64_t index, const NetworkActions& actions,
+                PlainPolicy& policy) {
   for (std::size_t i = 0; i < stack.architecture().hidden.size(); ++i)
     policy.hidden.push_back(fmt::format("hidden_{}", i));
   policy.heads = policy.discrete ? std::vector<std::string>{"logits"}
@@ -27,8 +49,12 @@ void add_layers(const PolicyStack& stack, std::int64_t index, PlainPolicy& polic
   auto parameter = stack.parameters().begin();
   for (const auto* layers : {&policy.hidden, &policy.heads})
     for (const auto& layer : *layers) {
-      const auto weight = (*parameter++)[index];
-      const auto bias = (*parameter++)[index].flatten();
+      const auto stored = [&] {
+        const auto values = (*parameter++)[index].detach();
+        return layers == &policy.heads ? spread(values, actions) : values;
+      };
+      const auto weight = stored();
+      const auto bias = stored().flatten();
       policy.arrays.push_back({layer + "_weight", weight.sizes().vec(), values_of(weight)});
       policy.arrays.push_back({layer + "_bias", bias.sizes().vec(), values_of(bias)});
     }
@@ -56,8 +82,9 @@ PlainPolicy plain_policy(const PolicyCentres& policies, std::int64_t centre) {
     add_table(*tables, centre, policy);
   } else {
     const auto& networks = dynamic_cast<const NetworkCentres&>(policies);
-    add_inputs(networks.inputs(), policy);
-    add_layers(networks.policies(), centre, policy);
+    add_inputs(networks.view().inputs, policy);
+    add_layers(networks.policies(), centre, networks.view().actions, policy);
+    if (!policy.discrete) add_action_units(networks.view().actions, policy);
   }
   return policy;
 }

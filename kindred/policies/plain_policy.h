@@ -2,7 +2,8 @@
 //   input_columns, input_mean, input_scale          which numbers it sees, and how scaled
 //   hidden_0_weight, hidden_0_bias, …               layers with ReLU, weights [inputs, outputs]
 //   logits_weight, logits_bias                      discrete: the action probabilities' softmax
-//   mean_weight, mean_bias, std_weight, std_bias    continuous: std is softplus(.) + 1e-5
+//   mean_weight, mean_bias, std_weight, std_bias    continuous: std is softplus(.) + 1e-5,
+//   action_mean, action_scale                       both then scaled to the units of the data
 // and a table is
 //   table, probabilities                            [distinct, obs_dim] and [distinct, actions]
 #pragma once

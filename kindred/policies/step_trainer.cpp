@@ -7,28 +7,29 @@ namespace {
 
 constexpr std::size_t kStepsAtOnce = 512;  // activations of a block stay in cache
 
-/// The continuous actions of the given steps: [steps, act_dim].
-void gather_actions(const Actions& actions, std::span<const std::int64_t> steps,
-                    std::vector<float>& out) {
-  const auto dim = actions.dim();
-  out.resize(steps.size() * static_cast<std::size_t>(dim));
-  auto to = out.begin();
-  for (const auto step : steps) to = std::copy_n(actions.floats().data() + step * dim, dim, to);
-}
-
 }  // namespace
 
 void StepTrainer::look(std::span<const std::int64_t> steps) {
   workers_.throw_if_stopped();
-  seen_.resize(steps.size() * inputs_.columns.size());
-  inputs_.gather(data_.observations, steps, seen_);
+  seen_.resize(steps.size() * view_.inputs.columns.size());
+  view_.inputs.gather(data_.observations, steps, seen_);
+}
+
+void StepTrainer::gather_actions(std::span<const std::int64_t> steps) {
+  const auto dim = static_cast<std::size_t>(data_.actions.dim());
+  const auto width = static_cast<std::size_t>(view_.actions.predicted(data_.actions.dim()));
+  actions_.resize(steps.size() * width);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    view_.actions.apply(
+        data_.actions.floats().span().subspan(static_cast<std::size_t>(steps[i]) * dim, dim),
+        std::span(actions_).subspan(i * width, width));
 }
 
 double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> steps) {
   look(steps);
   const float share = 1.0F / static_cast<float>(steps.size());
   if (!data_.actions.is_discrete()) {
-    gather_actions(data_.actions, steps, actions_);
+    gather_actions(steps);
     weights_.assign(steps.size(), share);
     return policy.gradient_on_actions(seen_, actions_, weights_);
   }
@@ -51,7 +52,7 @@ double StepTrainer::loss(CpuPolicy& policy, std::span<const std::int64_t> steps)
       for (std::size_t i = 0; i < block.size(); ++i)
         sum -= log_probs_[i * width + static_cast<std::size_t>(data_.actions.ints()[block[i]])];
     } else {
-      gather_actions(data_.actions, block, actions_);
+      gather_actions(block);
       log_probs_.resize(block.size());
       policy.log_densities(seen_, actions_, log_probs_);
       for (const float log_prob : log_probs_) sum -= log_prob;

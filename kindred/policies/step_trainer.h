@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "kindred/clustering/network_inputs.h"
+#include "kindred/clustering/network_view.h"
 #include "kindred/core/workers.h"
 #include "kindred/nn/cpu_policy.h"
 
@@ -16,8 +16,8 @@ namespace kindred {
 class StepTrainer {
  public:
   /// All must outlive this.
-  StepTrainer(const Trajectories& data, const NetworkInputs& inputs, const Workers& workers)
-      : data_(data), inputs_(inputs), workers_(workers) {}
+  StepTrainer(const Trajectories& data, const NetworkView& view, const Workers& workers)
+      : data_(data), view_(view), workers_(workers) {}
 
   /// Has the policy take the gradient of the mean of -log π(action) over `steps`; returns that
   /// mean.
@@ -28,12 +28,14 @@ class StepTrainer {
  private:
   /// What the policy sees in each step.
   void look(std::span<const std::int64_t> steps);
+  /// Continuous actions as the policy predicts them, into actions_.
+  void gather_actions(std::span<const std::int64_t> steps);
 
   const Trajectories& data_;
-  const NetworkInputs& inputs_;
+  const NetworkView& view_;
   const Workers& workers_;      // asked whether to stop, nothing else
   std::vector<float> seen_;     // [steps, inputs]
-  std::vector<float> actions_;  // [steps, act_dim]; or weights over all actions when discrete
+  std::vector<float> actions_;  // [steps, predicted]; or weights over all actions when discrete
   std::vector<float> weights_;  // [steps]
   std::vector<float> log_probs_;
 };

@@ -67,8 +67,10 @@ std::string network_forward(const PlainPolicy& policy) {
     text += fmt::format("    x = torch.relu({})\n", linear(layer));
   if (policy.discrete)
     return text + fmt::format("    return torch.softmax({}, 1)\n", linear(policy.heads[0]));
-  return text + fmt::format("    return {}, torch.softplus({}) + 1e-5\n", linear(policy.heads[0]),
-                            linear(policy.heads[1]));
+  return text + fmt::format(
+                    "    mean = {} * self.action_scale + self.action_mean\n"
+                    "    return mean, (torch.softplus({}) + 1e-5) * self.action_scale\n",
+                    linear(policy.heads[0]), linear(policy.heads[1]));
 }
 
 at::Tensor to_tensor(const PlainArray& array) {

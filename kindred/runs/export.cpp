@@ -117,8 +117,9 @@ std::vector<std::string> recipe(const PlainPolicy& policy) {
   } else {
     steps.insert(
         steps.end(),
-        {"mean = x @ mean_weight + mean_bias",
-         "std = softplus(x @ std_weight + std_bias) + 1e-5, softplus(z) = log(1 + exp(z))",
+        {"mean = (x @ mean_weight + mean_bias) * action_scale + action_mean",
+         "std = (softplus(x @ std_weight + std_bias) + 1e-5) * action_scale, softplus(z) = log(1 + "
+         "exp(z)); 0 for a number that never varied in the data",
          "The action is Gaussian, each of its numbers on its own; the most likely is mean.",
          "Nothing is squashed or clipped: clip to the environment's bounds yourself."});
   }
@@ -138,7 +139,9 @@ ordered_json describe_layers(const PlainPolicy& policy) {
   };
   for (const auto& name : policy.hidden) add(name, "relu");
   for (const auto& name : policy.heads)
-    add(name, name == "logits" ? "softmax" : name == "std" ? "softplus, then + 1e-5" : "none");
+    add(name, name == "logits" ? "softmax"
+              : name == "std"  ? "softplus, then + 1e-5, then * action_scale"
+                               : "none, then * action_scale + action_mean");
   return layers;
 }
 

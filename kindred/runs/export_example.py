@@ -49,7 +49,7 @@ class NumpyPolicy:
             return chances / chances.sum(1, keepdims=True)
         mean = x @ a["mean_weight"] + a["mean_bias"]
         std = np.logaddexp(0, x @ a["std_weight"] + a["std_bias"]) + np.float32(1e-5)
-        return mean, std
+        return mean * a["action_scale"] + a["action_mean"], std * a["action_scale"]
 
     def look_up(self, row):
         chances = self.arrays["probabilities"]
@@ -128,8 +128,8 @@ def show(policy, about):
 
 
 def difference(ours, theirs):
-    """The largest one, relative where numbers are larger than 1; nan where one is."""
-    return float((np.abs(ours - theirs) / np.maximum(1, np.abs(theirs))).max())
+    """The largest one, relative where a column has numbers larger than 1; nan where one is."""
+    return float((np.abs(ours - theirs) / np.maximum(1, np.abs(theirs).max(0))).max())
 
 
 def compare(policy, check, cluster, discrete):

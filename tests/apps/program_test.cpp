@@ -205,6 +205,38 @@ TEST_F(Program, ConfigFilesRepeatARun) {
   EXPECT_FALSE(fs::exists(folder_ / "e"));
 }
 
+TEST_F(Program, PresetsSetOptionsAndFlagsWin) {
+  make_diagonal("20");
+  const auto options_of = [&](const std::string& name, const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments = {"cluster", "d.h5", "-k", "2", "-o", name};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(kindred::read_text(folder_ / name / "run.json"))["options"];
+  };
+  const auto paper = options_of("paper", {"--preset", "paper", "--restarts", "1"});
+  EXPECT_EQ(paper["choose"], "objective");
+  EXPECT_EQ(paper["policy"], "mlp");
+  EXPECT_EQ(paper["log-prob-floor"], -5.0);
+  EXPECT_EQ(paper["common-share"], "off");
+  EXPECT_EQ(paper["standardize-actions"], false);
+  EXPECT_EQ(paper["restarts"], 1);
+  // What is typed wins over the file, a preset as much as a flag.
+  const auto plain = options_of("plain", {"--policy", "mlp", "--restarts", "1", "--seed", "3"});
+  EXPECT_EQ(plain["common-share"], 0.05);
+  const auto typed = options_of("typed", {"--config", "plain/config.toml", "--preset", "paper",
+                                          "--log-prob-floor", "-3", "--restarts", "1"});
+  EXPECT_EQ(typed["common-share"], "off");
+  EXPECT_EQ(typed["log-prob-floor"], -3.0);
+  EXPECT_EQ(typed["seed"], 3);
+
+  expect_bad_input({"cluster", "d.h5", "--preset", "thesis", "-o", "run"},
+                   "there is no preset 'thesis'");
+  expect_bad_input({"cluster", "d.h5", "--method", "caae", "--preset", "paper", "-o", "run"},
+                   "only pg-kmeans and return-kmeans have the preset 'paper'");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+}
+
 TEST_F(Program, BadInputIsOneSentenceAndCodeTwo) {
   make_diagonal("20");
   expect_bad_input({"info", "nowhere.h5"}, "nowhere.h5");

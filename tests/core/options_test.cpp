@@ -109,6 +109,25 @@ TEST(Options, RefuseBadValuesInOneSentence) {
             "option 'merge-rule' takes one of least-loss, printed, not 'best'");
 }
 
+TEST(Options, WordsStandForSomeNumbers) {
+  double share = -1.0;
+  const auto option = real_or("share", share, 0.0, 0.5, {{"auto", -1.0}, {"off", 0.0}}, "A share.");
+  EXPECT_EQ(option.get(), "auto");
+  set_from_text(option, "0.25");
+  EXPECT_EQ(option.get(), 0.25);
+  set_from_text(option, "0");
+  EXPECT_EQ(option.get(), "off");
+  set_from_text(option, "auto");
+  EXPECT_EQ(share, -1.0);
+  try {
+    set_from_text(option, "-0.5");
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "option 'share' takes 'auto' or 'off' or a number from 0 to 0.5, not '-0.5'");
+  }
+}
+
 TEST(Options, ABadValueChangesNothing) {
   Options options;
   const auto table = options.describe();

@@ -45,13 +45,12 @@ std::shared_ptr<const NetworkCentres> random_centres(std::int64_t obs_dim, bool 
   PolicyStack stack({.inputs = inputs.count(), .discrete = discrete, .actions = actions}, 2);
   for (std::int64_t i = 0; i < 2; ++i)
     stack.initialise(i, Random(3, "policy", static_cast<std::uint64_t>(i)));
-  return std::make_shared<NetworkCentres>(inputs, std::move(stack),
-                                          -std::numeric_limits<double>::infinity());
+  return std::make_shared<NetworkCentres>(NetworkView{inputs, {}}, std::move(stack));
 }
 
 std::vector<float> seen_by(const NetworkCentres& centres, const std::vector<float>& observations) {
-  std::vector<float> seen(kRows * static_cast<std::size_t>(centres.inputs().count()));
-  centres.inputs().apply(observations, seen);
+  std::vector<float> seen(kRows * static_cast<std::size_t>(centres.view().inputs.count()));
+  centres.view().inputs.apply(observations, seen);
   return seen;
 }
 
@@ -69,10 +68,10 @@ TEST(CentrePolicy, DiscreteIsWhatTheStackSays) {
   const CentrePolicy policy("second", centres, 1, diagonal.spec(), Acting::kSample);
   std::vector<float> out(kRows * 5);
   policy.distribution({kRows, {}, observations}, out);
-  const auto expected =
-      centres->policies()
-          .all_log_probs(view(seen_by(*centres, observations), {kRows, centres->inputs().count()}))
-          .exp()[1];
+  const auto expected = centres->policies()
+                            .all_log_probs(view(seen_by(*centres, observations),
+                                                {kRows, centres->view().inputs.count()}))
+                            .exp()[1];
   EXPECT_LT((view(out, {kRows, 5}) - expected).abs().max().item<double>(), 1e-6);
 }
 

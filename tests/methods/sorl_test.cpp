@@ -105,7 +105,7 @@ TEST(Sorl, ScoresAreWhatTheStepsSay) {
 Matrix trained_by_hand(const Trajectories& data, const Options& options, int rounds) {
   const auto inputs =
       NetworkInputs::from(data.observations, options.standardize == Standardize::kOn);
-  const auto shape = architecture_for(data, inputs, options.hidden, options.hidden_layers);
+  const auto shape = architecture_for(data, {inputs, {}}, options.hidden, options.hidden_layers);
   std::vector<std::int64_t> steps(static_cast<std::size_t>(data.steps()));
   std::iota(steps.begin(), steps.end(), 0);
   std::vector<float> seen(steps.size() * inputs.columns.size());

@@ -27,13 +27,13 @@ EpisodeGroups groups_of(const Trajectories& data, std::int32_t labels) {
 
 struct Fixture {
   Trajectories data;
-  NetworkInputs inputs;
+  NetworkView view;
   PolicyStack policies;
 
   Fixture(Trajectories d, bool standardize, std::int64_t count, std::int64_t hidden = 32)
       : data(std::move(d)),
-        inputs(NetworkInputs::from(data.observations, standardize)),
-        policies(architecture_for(data, inputs, hidden, 2), count) {
+        view{NetworkInputs::from(data.observations, standardize), {}},
+        policies(architecture_for(data, view, hidden, 2), count) {
     for (std::int64_t i = 0; i < count; ++i)
       policies.initialise(i, Random(1, "policy", static_cast<std::uint64_t>(i)));
   }
@@ -58,7 +58,7 @@ CloningOptions quick() {
 TEST(Cloning, FindsEachGroupsController) {
   Fixture f(testing::linear_control({.episodes = 300, .noise = 0.3}), true, 2);
   const auto groups = groups_of(f.data, 2);
-  const auto summaries = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
+  const auto summaries = clone_policies(f.data, f.view, groups, quick(), f.policies, {});
   // The controllers' noise is all that is left: two numbers of deviation 0.3.
   const double entropy = 2.0 * (0.5 + 0.5 * std::log(2.0 * std::numbers::pi) + std::log(0.3));
   for (const auto& summary : summaries) {
@@ -66,7 +66,7 @@ TEST(Cloning, FindsEachGroupsController) {
     EXPECT_LT(summary.loss, summary.loss_before - 1.0);
     EXPECT_GE(summary.rounds, 3);
   }
-  const NetworkCentres centres(f.inputs, std::move(f.policies), -1e9);
+  const NetworkCentres centres(f.view, std::move(f.policies));
   EXPECT_EQ(best_columns(centres.score(f.data, {})),
             std::vector<std::int32_t>(f.data.labels.begin(), f.data.labels.end()));
 }
@@ -75,7 +75,7 @@ TEST(Cloning, FindsADiscreteRule) {
   const auto grid = testing::gridworld("diagonal", 300);
   Fixture f(grid, false, 5);
   const auto summaries =
-      clone_policies(f.data, f.inputs, groups_of(grid, 5), quick(), f.policies, {});
+      clone_policies(f.data, f.view, groups_of(grid, 5), quick(), f.policies, {});
   for (const auto& summary : summaries) EXPECT_LT(summary.loss, 0.02);  // the experts never waver
 }
 
@@ -109,7 +109,7 @@ TEST(Cloning, IsJudgedByEpisodesItHasNotSeen) {
   Fixture f(coin_tosses(60, 20), true, 1);
   std::vector<std::int64_t> all(60);
   std::iota(all.begin(), all.end(), 0);
-  const auto summary = clone_policies(f.data, f.inputs, {all}, quick(), f.policies, {}).at(0);
+  const auto summary = clone_policies(f.data, f.view, {all}, quick(), f.policies, {}).at(0);
   EXPECT_GT(summary.loss, 0.5);  // a coin toss is worth log 2 = 0.69; by heart it would be near 0
 }
 
@@ -124,19 +124,18 @@ TEST(Cloning, FewEpisodesAreJudgedByTheirEnds) {
   turned.actions = Actions::continuous(actions, 2);
   Fixture plain(std::move(data), true, 1), odd(std::move(turned), true, 1);
   const EpisodeGroups all = {{0, 1, 2, 3}};
-  EXPECT_LT(clone_policies(plain.data, plain.inputs, all, quick(), plain.policies, {})[0].loss,
-            2.0);
-  EXPECT_GT(clone_policies(odd.data, odd.inputs, all, quick(), odd.policies, {})[0].loss, 100.0);
+  EXPECT_LT(clone_policies(plain.data, plain.view, all, quick(), plain.policies, {})[0].loss, 2.0);
+  EXPECT_GT(clone_policies(odd.data, odd.view, all, quick(), odd.policies, {})[0].loss, 100.0);
 }
 
 TEST(Cloning, KeepsTheBestRound) {
   Fixture f(testing::linear_control({.episodes = 80}), true, 2);
   const auto groups = groups_of(f.data, 2);
-  const auto first = clone_policies(f.data, f.inputs, groups, quick(), f.policies, {});
+  const auto first = clone_policies(f.data, f.view, groups, quick(), f.policies, {});
   auto wild = quick();  // steps so large that every round ends up worse
   wild.adam.learning_rate = 0.3;
   const auto before = f.parameters();
-  const auto second = clone_policies(f.data, f.inputs, groups, wild, f.policies, {});
+  const auto second = clone_policies(f.data, f.view, groups, wild, f.policies, {});
   EXPECT_EQ(f.parameters(), before);
   for (std::size_t g = 0; g < 2; ++g) {
     EXPECT_DOUBLE_EQ(second[g].loss_before, first[g].loss);
@@ -155,7 +154,7 @@ TEST(Cloning, ALowerRateHelpsWhereTrainingStalls) {
     options.rate_drops = drops;
     Fixture f(testing::linear_control({.episodes = 80}), true, 2);
     const auto summaries =
-        clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, {});
+        clone_policies(f.data, f.view, groups_of(f.data, 2), options, f.policies, {});
     EXPECT_TRUE(summaries[0].converged);
     losses.push_back(summaries[0].loss);
   }
@@ -167,7 +166,7 @@ TEST(Cloning, NoRoundsLeavePoliciesAlone) {
   const auto before = f.parameters();
   auto none = quick();
   none.max_rounds = 0;
-  const auto summaries = clone_policies(f.data, f.inputs, {{0, 1, 2}}, none, f.policies, {});
+  const auto summaries = clone_policies(f.data, f.view, {{0, 1, 2}}, none, f.policies, {});
   EXPECT_EQ(f.parameters(), before);
   EXPECT_EQ(summaries.at(0).rounds, 0);
 }
@@ -187,7 +186,7 @@ TEST(Cloning, DoesNotDependOnThreadsAndTellsItsProgress) {
       EXPECT_EQ(std::this_thread::get_id(), caller);
       fractions.push_back(progress.fraction);
     };
-    clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run);
+    clone_policies(f.data, f.view, groups_of(f.data, 2), options, f.policies, run);
     results.push_back(f.parameters());
     EXPECT_TRUE(std::ranges::is_sorted(fractions));
     EXPECT_NEAR(fractions.back(), 1.0, 1e-9);
@@ -201,7 +200,7 @@ TEST(Cloning, StopsWithinASecond) {
   RunContext run;
   const double seconds = stopping::seconds_until_end(0.2, [&](const auto& stop_requested) {
     run.stop_requested = stop_requested;
-    EXPECT_THROW(clone_policies(f.data, f.inputs, groups_of(f.data, 2), options, f.policies, run),
+    EXPECT_THROW(clone_policies(f.data, f.view, groups_of(f.data, 2), options, f.policies, run),
                  Interrupted);
   });
   EXPECT_LT(seconds, 1.0);
@@ -209,9 +208,8 @@ TEST(Cloning, StopsWithinASecond) {
 
 TEST(Cloning, AskedForTheImpossible) {
   Fixture f(testing::linear_control({}), true, 2);
-  EXPECT_THROW(clone_policies(f.data, f.inputs, {{0}, {}}, quick(), f.policies, {}),
-               InvalidArgument);
-  EXPECT_THROW(clone_policies(f.data, f.inputs, {{0}}, quick(), f.policies, {}), InvalidArgument);
+  EXPECT_THROW(clone_policies(f.data, f.view, {{0}, {}}, quick(), f.policies, {}), InvalidArgument);
+  EXPECT_THROW(clone_policies(f.data, f.view, {{0}}, quick(), f.policies, {}), InvalidArgument);
 }
 
 }  // namespace

@@ -26,15 +26,21 @@ using ::testing::HasSubstr;
 using testing::message_of;
 using ::testing::UnorderedElementsAre;
 
-/// Two policies that see columns 2 and 0 of three, scaled.
-NetworkCentres networks(bool discrete, std::vector<std::int64_t> hidden = {7, 5}) {
-  PolicyStack stack({.inputs = 2, .discrete = discrete, .actions = 4, .hidden = std::move(hidden)},
+/// Two policies that see columns 2 and 0 of three, scaled. Their actions have four numbers, which
+/// may have units of their own.
+NetworkCentres networks(bool discrete, std::vector<std::int64_t> hidden = {7, 5},
+                        NetworkActions units = {}) {
+  PolicyStack stack({.inputs = 2,
+                     .discrete = discrete,
+                     .actions = units.predicted(4),
+                     .hidden = std::move(hidden)},
                     2);
   for (std::int64_t i = 0; i < 2; ++i)
     stack.initialise(i, Random(3, "export", static_cast<std::uint64_t>(i)));
-  return {{.obs_dim = 3, .columns = {2, 0}, .mean = {10.0F, -1.0F}, .scale = {0.3F, 2.0F}},
-          std::move(stack),
-          -10.0};
+  return {
+      {.inputs = {.obs_dim = 3, .columns = {2, 0}, .mean = {10.0F, -1.0F}, .scale = {0.3F, 2.0F}},
+       .actions = std::move(units)},
+      std::move(stack)};
 }
 
 /// Two policies over the observations (0, 1), (1, 0) and (1, 1), with three actions.
@@ -125,6 +131,31 @@ TEST_F(Export, ContinuousNetworksComputeTheSame) {
   const auto policies = networks(false);
   write(policies);
   expect_same(policies, random_rows(50, 3));
+}
+
+/// Actions were scaled for the networks, and one number of them never varied.
+TEST_F(Export, NetworksActInTheUnitsOfTheData) {
+  const NetworkActions units{.mean = {0.5F, -300.0F, 7.0F, 0.0F},
+                             .deviation = {0.01F, 200.0F, 0.0F, 1.0F}};
+  const auto policies = networks(false, {7, 5}, units);
+  const auto rows = random_rows(20, 3);
+  write(policies, rows);
+  ASSERT_EQ(policies.actions(), 4);
+  expect_same(policies, rows);
+  std::vector<float> scaled(20 * 2 * 4), plain(20 * 2 * 3);
+  policies.distribution(0, rows, scaled);
+  NetworkCentres({policies.view().inputs, {}},
+                 policies.policies().select(std::vector<std::int64_t>{0}))
+      .distribution(0, rows, plain);
+  for (std::size_t row = 0; row < 20; ++row) {
+    const float* mean = scaled.data() + row * 8;
+    const float* predicted = plain.data() + row * 6;
+    EXPECT_FLOAT_EQ(mean[1], -300.0F + 200.0F * predicted[1]);
+    EXPECT_FLOAT_EQ(mean[3], predicted[2]);
+    EXPECT_FLOAT_EQ(mean[4], 0.01F * predicted[3]);
+    EXPECT_EQ(mean[2], 7.0F);
+    EXPECT_EQ(mean[6], 0.0F);
+  }
 }
 
 TEST_F(Export, NetworksWithoutHiddenLayersComputeTheSame) {
@@ -239,8 +270,9 @@ TEST_F(Export, CheckHoldsMeansAndDeviations) {
 TEST_F(Export, CheckLooksAllOverTheData) {
   const auto data = testing::linear_control({});
   PolicyStack stack({.inputs = 1, .discrete = false, .actions = 2}, 1);
-  const NetworkCentres policies({.obs_dim = 3, .columns = {0}, .mean = {0}, .scale = {1}},
-                                std::move(stack), 0.0);
+  const NetworkCentres policies(
+      {.inputs = {.obs_dim = 3, .columns = {0}, .mean = {0}, .scale = {1}}, .actions = {}},
+      std::move(stack));
   const auto rows = check_observations(policies, data);
   ASSERT_EQ(rows.size(), 256U * 3);
   std::vector<float> step(3);

@@ -39,8 +39,16 @@ OptionTable Options::describe() {
       integer("max-rounds", max_rounds, 1, 100000, "Stop fitting after this many rounds."),
       real("change-tolerance", change_tolerance, 0.0, 1.0,
            "Converged when at most this share of labels changes in a round."),
-      real_or_off("log-prob-floor", log_prob_floor, -kInfinity, 0.0, kNoFloor,
-                  "Least log-probability one step can contribute when trajectories are scored."),
+      real_or(
+          "common-share", common_share, 0.0, 0.99, {{"auto", kAutoShare}, {"off", 0.0}},
+          "Policy mlp: share of one policy cloned from all trajectories in every policy that "
+          "scores them, so that no step can say too much against one. auto: 0.05, but off where "
+          "log-prob-floor is given."),
+      real_or(
+          "log-prob-floor", log_prob_floor, -kInfinity, 0.0,
+          {{"auto", kAutoFloor}, {"off", kNoFloor}},
+          "Least log-probability one step can contribute when trajectories are scored. It depends "
+          "on how many numbers an action has. auto: off where common-share is on, else -5."),
       choice("empty-cluster", empty_cluster, {"drop", "reseed"},
              "A cluster empty for two rounds is given up, or refilled with the worst-explained "
              "trajectories."),
@@ -53,6 +61,10 @@ OptionTable Options::describe() {
       choice("standardize", standardize, {"auto", "on", "off"},
              "Scale observations by the dataset's mean and deviation; auto leaves "
              "observations of zeros and ones (gridworlds) as they are."),
+      flag(
+          "standardize-actions", standardize_actions,
+          "Scale continuous actions by the dataset's mean and deviation; policies still act in the "
+          "data's own units."),
       integer("hidden", hidden, 1, 65536, "Width of the policy's hidden layers."),
       integer("hidden-layers", hidden_layers, 1, 16, "Number of the policy's hidden layers."),
       real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),
@@ -97,7 +109,31 @@ void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t p
                           present, most);
 }
 
+/// Which of the two bounds what one step can say about a policy: what was given, or else the share
+/// of a common policy, which networks can have.
+void resolve_step_bound(Options& options) {
+  constexpr double kShare = 0.05, kFloor = -5.0;
+  const bool networks = options.policy == PolicyKind::kMlp;
+  if (options.common_share == Options::kAutoShare)
+    options.common_share = networks && options.log_prob_floor == Options::kAutoFloor ? kShare : 0.0;
+  if (options.common_share > 0.0 && !networks)
+    throw InvalidArgument("common-share is for policy 'mlp'; leave it out, or give log-prob-floor");
+  if (options.log_prob_floor == Options::kAutoFloor)
+    options.log_prob_floor = options.common_share > 0.0 ? Options::kNoFloor : kFloor;
+}
+
 }  // namespace
+
+void Options::use_paper_setting() {
+  policy = PolicyKind::kMlp;
+  choose = Choose::kObjective;
+  init = Initialisation::kRandom;
+  restarts = 5;
+  merge_rule = MergeRule::kLeastLoss;
+  common_share = 0.0;
+  log_prob_floor = -5.0;
+  standardize_actions = false;
+}
 
 Options resolve(Options options, const Trajectories& data) {
   const bool counted = data.observations.is_interned() && data.actions.is_discrete();
@@ -156,6 +192,7 @@ Options resolve(Options options, const Trajectories& data) {
   }
   options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
   if (options.searches()) return options;
+  resolve_step_bound(options);
   if (options.init == Initialisation::kEpisodeRegression && data.actions.is_discrete())
     throw InvalidArgument("init 'fingerprint' needs continuous actions; use init 'random'");
   if (!counted) {

@@ -28,11 +28,13 @@ struct Options {
   Initialisation init = Initialisation::kRandom;
   std::int64_t max_rounds = 30;
   double change_tolerance = 0.001;
-  double log_prob_floor = -5.0;
+  double common_share = kAutoShare;
+  double log_prob_floor = kAutoFloor;
   EmptyCluster empty_cluster = EmptyCluster::kDrop;
   MergeRule merge_rule = MergeRule::kLeastLoss;
   bool refine = true;
   Standardize standardize = Standardize::kAuto;
+  bool standardize_actions = true;
   std::int64_t hidden = 128;
   std::int64_t hidden_layers = 2;
   double learning_rate = 1e-3;
@@ -51,7 +53,13 @@ struct Options {
   /// No floor under log-probabilities.
   static constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
 
+  /// Either bounds what one step can say; unless both are given, resolve() has one of them do so.
+  static constexpr double kAutoShare = -1.0;
+  static constexpr double kAutoFloor = std::numeric_limits<double>::infinity();
+
   OptionTable describe();
+  /// PG-Kmeans as it is compared with the paper in docs/results.md; k, seed and the like stay.
+  void use_paper_setting();
   /// Whether the partition is searched for by the held-out score instead of fitted round by round.
   bool searches() const { return choose == Choose::kHeldOut; }
 };

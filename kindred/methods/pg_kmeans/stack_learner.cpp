@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -20,7 +21,7 @@ namespace {
 
 /// A tensor over memory that must outlive it: what autograd may keep has to be copied.
 template <class T>
-at::Tensor view_of(std::span<const T> values, std::vector<std::int64_t> shape) {
+at::Tensor tensor_over(std::span<const T> values, std::vector<std::int64_t> shape) {
   return at::from_blob(const_cast<T*>(values.data()), shape, c10::CppTypeToScalarType<T>::value);
 }
 
@@ -31,8 +32,8 @@ class StackLearner final : public PolicyLearner {
         options_(options),
         workers_(run),
         device_(run.device),
-        inputs_(NetworkInputs::from(data.observations, options.standardize == Standardize::kOn)),
-        policies_(architecture_for(data, inputs_, options.hidden, options.hidden_layers),
+        view_(view_of(data, options)),
+        policies_(architecture_for(data, view_, options.hidden, options.hidden_layers),
                   options.restarts * options.k) {
     for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
     policies_.to(device_);
@@ -42,29 +43,20 @@ class StackLearner final : public PolicyLearner {
         codes_.emplace(data, run);
       else
         row_of_step_ =
-            view_of(data.observations.index().span(), {data.steps()}).to(device_, at::kLong);
+            tensor_over(data.observations.index().span(), {data.steps()}).to(device_, at::kLong);
     } else {
       seen_ = observed(0, data.steps());
     }
-    actions_ =
-        data.actions.is_discrete()
-            ? view_of(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
-            : view_of(data.actions.floats().span(), {data.steps(), data.actions.dim()}).to(device_);
+    actions_ = data.actions.is_discrete()
+                   ? tensor_over(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
+                   : predicted_actions();
   }
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
+    if (options_.common_share > 0.0 && !common_) clone_common_policy();
     auto stack = policies_.select(slots);
-    TensorAdam optimiser(stack.parameters(), stack.size());
-    if (codes_) {
-      const auto weights = count_weights(slots, labels);
-      train(optimiser, [&] { return -(weights * stack.all_log_probs(seen_)).sum({1, 2}); });
-    } else {
-      std::vector<BatchSampler> samplers;
-      for (const auto slot : slots)
-        samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
-      train(optimiser, [&] { return batch_losses(stack, samplers); });
-    }
+    train(stack, slots, labels, round);
     policies_.assign(slots, stack);
   }
 
@@ -72,29 +64,24 @@ class StackLearner final : public PolicyLearner {
     const c10::NoGradGuard no_grad;
     const auto stack = policies_.select(slots);
     if (codes_) {
-      const auto table = floored(stack.all_log_probs(seen_)).permute({1, 2, 0}).to(at::kDouble);
+      const auto table =
+          bounded(stack.all_log_probs(seen_), common_log_probs_).permute({1, 2, 0}).to(at::kDouble);
       const auto host = table.contiguous().cpu();
       return codes_->sum_over_steps(
           {host.data_ptr<double>(), static_cast<std::size_t>(host.numel())}, stack.size());
     }
     Matrix result(data_.episodes(), stack.size());
     std::int64_t episode = 0;
-    constexpr std::int64_t kBlock = 32768;
-    for (std::int64_t begin = 0; begin < data_.steps(); begin += kBlock) {
-      workers_.throw_if_stopped();
-      const auto end = std::min(begin + kBlock, data_.steps());
-      const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
-      const auto host = floored(stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end)))
-                            .t()
-                            .contiguous()
-                            .cpu();
+    in_blocks([&](std::int64_t begin, std::int64_t end) {
+      const auto common = common_ ? common_log_probs_.slice(0, begin, end) : common_log_probs_;
+      const auto host = bounded(log_probs_of(stack, begin, end), common).t().contiguous().cpu();
       const float* value = host.data_ptr<float>();
       for (auto t = begin; t < end; ++t) {
         while (t >= data_.offsets[episode + 1]) ++episode;
         for (std::int64_t s = 0; s < stack.size(); ++s)
           result(episode, s) += static_cast<double>(*value++);
       }
-    }
+    });
     return result;
   }
 
@@ -104,17 +91,93 @@ class StackLearner final : public PolicyLearner {
   }
 
   std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const override {
-    return std::make_shared<NetworkCentres>(inputs_, policies_.select(slots),
-                                            options_.log_prob_floor);
+    return std::make_shared<NetworkCentres>(
+        view_, policies_.select(slots), scoring_of(options_),
+        common_ ? std::optional(common_->select(kFirst)) : std::nullopt);
   }
 
-  void save(ArrayFileWriter& file) const override { save_stack(policies_, "learner", file); }
+  void save(ArrayFileWriter& file) const override {
+    save_stack(policies_, "learner", file);
+    if (common_) save_stack(*common_, "common", file);
+  }
+
   void load(const ArrayFileReader& file) override {
     restore_stack("learner", file, policies_);
     policies_.to(device_);
+    if (options_.common_share == 0.0) return;
+    common_.emplace(policies_.architecture(), 1);
+    restore_stack("common", file, *common_);
+    common_->to(device_);
+    score_common_policy();
   }
 
  private:
+  static constexpr std::array<std::int64_t, 1> kFirst = {0};
+
+  /// Trained once on all trajectories, as any other policy is in one round.
+  void clone_common_policy() {
+    common_.emplace(policies_.architecture(), 1);
+    common_->initialise(0, Random(static_cast<std::uint64_t>(options_.seed), "common policy"));
+    common_->to(device_);
+    const std::vector<std::int32_t> all(static_cast<std::size_t>(data_.episodes()), 0);
+    train(
+        *common_, kFirst, [&](std::int64_t) { return std::span(all); }, /*round=*/0);
+    score_common_policy();
+  }
+
+  void score_common_policy() {
+    const c10::NoGradGuard no_grad;
+    if (codes_) {
+      common_log_probs_ = common_->all_log_probs(seen_).squeeze(0);
+      return;
+    }
+    std::vector<at::Tensor> blocks;
+    in_blocks([&](std::int64_t begin, std::int64_t end) {
+      blocks.push_back(log_probs_of(*common_, begin, end).squeeze(0));
+    });
+    common_log_probs_ = at::cat(blocks);
+  }
+
+  /// Trains each policy of `stack`, which stands for the slot of the same position.
+  void train(PolicyStack& stack, std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
+             std::int64_t round) const {
+    TensorAdam optimiser(stack.parameters(), stack.size());
+    if (codes_) {
+      const auto weights = count_weights(slots, labels);
+      step_until_plateau(optimiser, [&] {
+        return -(weights * stack.all_log_probs(seen_)).sum({1, 2});
+      });
+    } else {
+      std::vector<BatchSampler> samplers;
+      for (const auto slot : slots)
+        samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
+      step_until_plateau(optimiser, [&] { return batch_losses(stack, samplers); });
+    }
+  }
+
+  /// Calls `work(begin, end)` for blocks of steps, one after the other.
+  template <class Work>
+  void in_blocks(const Work& work) const {
+    constexpr std::int64_t kBlock = 32768;
+    for (std::int64_t begin = 0; begin < data_.steps(); begin += kBlock) {
+      workers_.throw_if_stopped();
+      work(begin, std::min(begin + kBlock, data_.steps()));
+    }
+  }
+
+  at::Tensor log_probs_of(const PolicyStack& stack, std::int64_t begin, std::int64_t end) const {
+    const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
+    return stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end));
+  }
+
+  /// Continuous actions as networks predict them, on the device.
+  at::Tensor predicted_actions() const {
+    const auto width = view_.actions.predicted(data_.actions.dim());
+    std::vector<float> rows(static_cast<std::size_t>(data_.steps() * width));
+    view_.actions.apply(data_.actions.floats().span(), rows);
+    return tensor_over(std::span<const float>(rows), {data_.steps(), width}).clone().to(device_);
+  }
+
   /// Rows of the table, or of all steps, as the networks see them, on the device.
   at::Tensor observed(std::int64_t begin, std::int64_t end) const {
     const auto& observations = data_.observations;
@@ -123,9 +186,9 @@ class StackLearner final : public PolicyLearner {
       std::ranges::copy(observations.table(), rows.begin());
     else
       observations.copy(begin, end, rows.data());
-    std::vector<float> seen(static_cast<std::size_t>((end - begin) * inputs_.count()));
-    inputs_.apply(rows, seen);
-    return view_of(std::span<const float>(seen), {end - begin, inputs_.count()})
+    std::vector<float> seen(static_cast<std::size_t>((end - begin) * view_.inputs.count()));
+    view_.inputs.apply(rows, seen);
+    return tensor_over(std::span<const float>(seen), {end - begin, view_.inputs.count()})
         .clone()
         .to(device_);
   }
@@ -135,7 +198,11 @@ class StackLearner final : public PolicyLearner {
                               row_of_step_.defined() ? row_of_step_.index_select(0, steps) : steps);
   }
 
-  at::Tensor floored(const at::Tensor& log_probs) const {
+  /// What steps count: log_probs [stack, …] under policies, mixed with [...] under the common one.
+  at::Tensor bounded(at::Tensor log_probs, const at::Tensor& common) const {
+    if (common_)
+      log_probs = at::logaddexp(log_probs + std::log1p(-options_.common_share),
+                                common + std::log(options_.common_share));
     return std::isfinite(options_.log_prob_floor) ? log_probs.clamp_min(options_.log_prob_floor)
                                                   : log_probs;
   }
@@ -143,9 +210,9 @@ class StackLearner final : public PolicyLearner {
   at::Tensor count_weights(std::span<const std::int64_t> slots,
                            const LabelsOfRestart& labels) const {
     const auto counts = codes_->count(slots, options_.k, labels);
-    const auto weights =
-        view_of(std::span<const double>(counts),
-                {static_cast<std::int64_t>(slots.size()), codes_->distinct(), codes_->actions()});
+    const auto weights = tensor_over(
+        std::span<const double>(counts),
+        {static_cast<std::int64_t>(slots.size()), codes_->distinct(), codes_->actions()});
     return (weights / weights.sum({1, 2}, true)).to(device_, at::kFloat);
   }
 
@@ -167,19 +234,20 @@ class StackLearner final : public PolicyLearner {
     const auto rows = static_cast<std::int64_t>(drawn.size());
     const auto columns = static_cast<std::int64_t>(width);
     const auto step =
-        view_of(std::span<const std::int64_t>(steps), {rows * columns}).clone().to(device_);
+        tensor_over(std::span<const std::int64_t>(steps), {rows * columns}).clone().to(device_);
     auto shape = std::vector<std::int64_t>{rows, columns};
     if (!data_.actions.is_discrete()) shape.push_back(data_.actions.dim());
-    const auto log_probs = stack.log_probs(inputs_of(step).view({rows, columns, inputs_.count()}),
-                                           actions_.index_select(0, step).view(shape));
+    const auto log_probs =
+        stack.log_probs(inputs_of(step).view({rows, columns, view_.inputs.count()}),
+                        actions_.index_select(0, step).view(shape));
     const auto weight =
-        view_of(std::span<const float>(weights), {rows, columns}).clone().to(device_);
+        tensor_over(std::span<const float>(weights), {rows, columns}).clone().to(device_);
     return -(weight * log_probs).sum(1);
   }
 
   /// Steps until the mean loss of the stack stops falling.
   template <class Losses>
-  void train(TensorAdam& optimiser, const Losses& losses) const {
+  void step_until_plateau(TensorAdam& optimiser, const Losses& losses) const {
     const AdamOptions adam{.learning_rate = options_.learning_rate,
                            .max_gradient_norm = options_.max_gradient_norm};
     for (Plateau plateau(options_);;) {
@@ -195,12 +263,14 @@ class StackLearner final : public PolicyLearner {
   Options options_;
   Workers workers_;
   at::Device device_;
-  NetworkInputs inputs_;
-  PolicyStack policies_;  // [restarts × k]
+  NetworkView view_;
+  PolicyStack policies_;               // [restarts × k]
+  std::optional<PolicyStack> common_;  // one, where it has a share
   std::optional<StepCodes> codes_;
-  at::Tensor seen_;         // [distinct or steps, inputs]
-  at::Tensor row_of_step_;  // [steps] into seen_; undefined when seen_ holds every step
-  at::Tensor actions_;      // [steps] or [steps, act_dim]
+  at::Tensor seen_;              // [distinct or steps, inputs]
+  at::Tensor row_of_step_;       // [steps] into seen_; undefined when seen_ holds every step
+  at::Tensor actions_;           // [steps] or [steps, predicted]
+  at::Tensor common_log_probs_;  // [steps], or [distinct, actions] with codes_; under common_
 };
 
 }  // namespace

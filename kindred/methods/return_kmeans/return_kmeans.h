@@ -16,6 +16,8 @@ struct Options {
   std::int64_t merge_to = 0;
 
   OptionTable describe();
+  /// Nothing to set: the paper's k-means has no choices that the exact one leaves open.
+  void use_paper_setting() {}
 };
 
 /// The options as they will be used on `data`. Throws InvalidArgument when the data has no rewards

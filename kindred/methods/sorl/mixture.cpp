@@ -15,8 +15,6 @@
 namespace kindred::sorl {
 namespace {
 
-constexpr double kNoFloor = -std::numeric_limits<double>::infinity();
-
 // Far below Adam's epsilon; smaller ones would only fill its averages with slow denormal numbers.
 constexpr double kLeastShare = 1e-12;
 
@@ -44,7 +42,7 @@ Mixture::Mixture(const Trajectories& data, const Options& options, const RunCont
       options_(options),
       run_(run),
       inputs_(NetworkInputs::from(data.observations, options.standardize == Standardize::kOn)),
-      architecture_(architecture_for(data, inputs_, options.hidden, options.hidden_layers)),
+      architecture_(architecture_for(data, {inputs_, {}}, options.hidden, options.hidden_layers)),
       minibatches_(data, inputs_, options_),
       kept_(architecture_, options.restarts * options.k) {
   for (std::int64_t slot = 0; slot < kept_.size(); ++slot) {
@@ -146,11 +144,12 @@ PolicyStack Mixture::stack(std::span<const std::int64_t> slots) const {
 }
 
 Matrix Mixture::score(std::span<const std::int64_t> slots, OverSteps over) const {
-  return NetworkCentres(inputs_, stack(slots), kNoFloor, over).score(data_, run_);
+  return NetworkCentres({inputs_, {}}, stack(slots), {.over = over}).score(data_, run_);
 }
 
 std::shared_ptr<const Centres> Mixture::centres(std::span<const std::int64_t> slots) const {
-  return std::make_shared<NetworkCentres>(inputs_, stack(slots), kNoFloor, options_.over_steps());
+  return std::make_shared<NetworkCentres>(NetworkView{inputs_, {}}, stack(slots),
+                                          Scoring{.over = options_.over_steps()});
 }
 
 void Mixture::save(ArrayFileWriter& file) const {
