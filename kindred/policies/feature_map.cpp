@@ -47,14 +47,14 @@ bool varies(double mean, double deviation) { return deviation > 1e-6 * std::abs(
 
 }  // namespace
 
-FeatureMap::FeatureMap(const Observations& observations, std::int64_t cosines)
-    : FeatureMap(NetworkInputs::from(observations, true), cosines) {}
+FeatureMap::FeatureMap(const Observations& observations, std::int64_t cosines, double length)
+    : FeatureMap(NetworkInputs::from(observations, true), cosines, length) {}
 
-FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines)
-    : inputs_(std::move(inputs)), cosines_(cosines) {
+FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length)
+    : inputs_(std::move(inputs)), cosines_(cosines), length_(length) {
   Random random(0, "features", static_cast<std::uint64_t>(inputs_.count()));
   const double scale =
-      1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, inputs_.count())));
+      1.0 / (length * std::sqrt(static_cast<double>(std::max<std::int64_t>(1, inputs_.count()))));
   directions_.resize(static_cast<std::size_t>(inputs_.count() * cosines));
   phases_.resize(static_cast<std::size_t>(cosines));
   // Drawn cosine by cosine, so that more of them begin with the same.
@@ -85,6 +85,7 @@ void FeatureMap::apply(std::span<const float> rows, std::span<double> out) const
 void FeatureMap::save(ArrayFileWriter& file) const {
   inputs_.save(file);
   file.write<std::int64_t>("cosines", std::vector<std::int64_t>{cosines_});
+  file.write<double>("cosine_length", std::vector<double>{length_});
 }
 
 FeatureMap FeatureMap::load(const ArrayFileReader& file) {
@@ -92,7 +93,9 @@ FeatureMap FeatureMap::load(const ArrayFileReader& file) {
   const auto cosines = file.read_number<std::int64_t>("cosines");
   if (cosines < 0 || cosines > kMostCosines)
     file.refuse("cosines", fmt::format("is {}, expected 0 to {}", cosines, kMostCosines));
-  return {std::move(inputs), cosines};
+  const double length = file.contains("cosine_length") ? file.read_number<double>("cosine_length") : 1.0;
+  if (!(length > 0.0)) file.refuse("cosine_length", fmt::format("is {}, expected more than 0", length));
+  return {std::move(inputs), cosines, length};
 }
 
 ActionTargets::ActionTargets(const Actions& actions)

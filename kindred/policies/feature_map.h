@@ -13,13 +13,16 @@ namespace kindred {
 
 /// A constant, the standardised numbers of an observation within ±5 deviations, and random cosines
 /// of them (Rahimi and Recht 2007). Numbers that never vary are left out. The cosines are the same
-/// for every dataset of as many numbers.
+/// for every dataset of as many numbers. Over `length` times the usual distance between two
+/// observations a cosine changes its sign, about.
 class FeatureMap {
  public:
-  FeatureMap(const Observations& observations, std::int64_t cosines);
+  FeatureMap(const Observations& observations, std::int64_t cosines, double length = 1.0);
 
   /// The same numbers, scaled the same, with another number of cosines.
-  FeatureMap with_cosines(std::int64_t cosines) const { return {inputs_, cosines}; }
+  FeatureMap with_cosines(std::int64_t cosines) const {
+    return {inputs_, cosines, length_};
+  }
 
   std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
   std::int64_t obs_dim() const { return inputs_.obs_dim; }
@@ -30,10 +33,11 @@ class FeatureMap {
   static FeatureMap load(const ArrayFileReader& file);
 
  private:
-  FeatureMap(NetworkInputs inputs, std::int64_t cosines);
+  FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length);
 
   NetworkInputs inputs_;
   std::int64_t cosines_;
+  double length_;
   std::vector<double> directions_;  // [inputs, cosines]
   std::vector<double> phases_;      // [cosines]
 };

@@ -25,6 +25,14 @@ constexpr std::int64_t kMostForFeatures = 1000;               // a round costs m
 constexpr std::int64_t kFewestEpisodes = 100;                 // are worth searching
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of statistics: half a GiB
 constexpr double kFarBetter = 0.1;                            // nats per step
+// Looking closer:
+constexpr double kNearly = 0.25;  // of the separation that was needed
+constexpr std::int64_t kFinerCosines = 200;
+constexpr double kLengths[] = {1.0, 0.5, 0.3};
+constexpr std::int64_t kPieceSteps = 100;  // fewer than a piece has
+constexpr std::int64_t kFinerStarts = 12;
+constexpr std::int64_t kMostFiner = 6;   // policies
+constexpr std::int64_t kSpareFiner = 2;  // clusters more than that, to begin with
 constexpr std::size_t kMostAlternatives = 6;
 constexpr double kAsGood = 0.03;  // of what k clusters gain over one
 constexpr double kAlike = 0.9;    // NMI from which two answers say the same
@@ -46,9 +54,19 @@ class Search {
   }
 
   SearchResult find() {
+    auto result = first_look();
+    if (options_.tables || options_.cosines == 0 || is_clear(result)) return result;
+    auto closer = closer_look();
+    return closer && best_v(closer->answers) > best_v(result.answers) ? std::move(*closer)
+                                                                      : std::move(result);
+  }
+
+ private:
+  SearchResult first_look() {
     run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
     View view = plain();
-    const auto descents = descend(*view.evidence);
+    const auto most = std::max(options_.k, options_.k_max) + kSpareClusters;
+    const auto descents = descend(*view.evidence, options_.starts, most);
     auto answers = best_of(*view.evidence, descents);
     if (!options_.tables && options_.cosines > 0) {
       run_.report({.stage = "richer statistics", .fraction = 0.0, .sizes = {}});
@@ -63,7 +81,46 @@ class Search {
     return conclude(view, descents, std::move(answers));
   }
 
- private:
+  /// Whether other starts led to the answer, none other is as good, and one policy is not an answer
+  /// for want of little.
+  bool is_clear(const SearchResult& result) const {
+    const auto& answer = result.answer();
+    const auto same = std::ranges::count_if(result.restarts, [&](const RestartSummary& restart) {
+      return normalized_mutual_information(restart.labels, answer.fit.labels) > kAlike;
+    });
+    const bool nearly_two = options_.k == 0 && answer.fit.k == 1 && result.answers.size() > 1 &&
+                            result.answers[1].separation > kNearly * result.answers[1].needed;
+    return result.alternatives.empty() && same > 1 && !nearly_two;
+  }
+
+  /// The search once more on features of their own for policies that change within short distances,
+  /// of those tried the ones with which one policy predicts best. Nothing where their statistics
+  /// would need too much memory.
+  std::optional<SearchResult> closer_look() {
+    run_.report({.stage = "finer statistics", .fraction = 0.0, .sizes = {}});
+    View view;
+    double best = -std::numeric_limits<double>::infinity();
+    for (const double length : kLengths) {
+      const FeatureMap map(data_.observations, kFinerCosines, length);
+      const StatisticsLayout layout{map.count(), targets_->count()};
+      if (layout.size() * (2 * data_.episodes() + data_.steps() / kPieceSteps) > kMostNumbers)
+        return std::nullopt;
+      auto finer = with_features(map);
+      const double v = finer.evidence->quick_score(
+          std::vector<std::int32_t>(static_cast<std::size_t>(data_.episodes()), 0), 1);
+      if (v <= best) continue;
+      best = v;
+      view = std::move(finer);
+    }
+    const auto most =
+        (options_.k > 0 ? options_.k : std::min(options_.k_max, kMostFiner)) + kSpareFiner;
+    const auto descents =
+        descend(*view.evidence, std::min(options_.starts, kFinerStarts), most);
+    auto answers = best_of(*view.evidence, descents);
+    judge(*view.evidence, descents, answers);
+    return conclude(view, descents, std::move(answers));
+  }
+
   /// What is seen of the data.
   struct View {
     std::shared_ptr<const Evidence> evidence;
@@ -86,9 +143,9 @@ class Search {
   }
 
   /// A random partition into more clusters than wanted, and from there down to one.
-  Descent descend_from(std::int64_t start, const Evidence& evidence) const {
+  Descent descend_from(std::int64_t start, const Evidence& evidence, std::int64_t most) const {
     const auto episodes = data_.episodes();
-    const auto clusters = std::min(episodes, std::max(options_.k, options_.k_max) + kSpareClusters);
+    const auto clusters = std::min(episodes, most);
     std::vector<std::int32_t> labels(static_cast<std::size_t>(episodes));
     for (std::size_t i = 0; i < labels.size(); ++i)
       labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(clusters));
@@ -109,16 +166,18 @@ class Search {
     }
   }
 
-  std::vector<Descent> descend(const Evidence& evidence) const {
-    std::vector<Descent> descents(static_cast<std::size_t>(options_.starts));
-    SharedProgress done(options_.starts, [&](double fraction) {
+  /// From `starts` partitions into `most` clusters.
+  std::vector<Descent> descend(const Evidence& evidence, std::int64_t starts,
+                               std::int64_t most) const {
+    std::vector<Descent> descents(static_cast<std::size_t>(starts));
+    SharedProgress done(starts, [&](double fraction) {
       run_.report({.stage = "searching", .fraction = fraction, .sizes = {}});
     });
     run_.chunks(
-        options_.starts, 1,
+        starts, 1,
         [&](std::int64_t begin, std::int64_t end) {
           for (auto r = begin; r < end; ++r) {
-            descents[static_cast<std::size_t>(r)] = descend_from(r, evidence);
+            descents[static_cast<std::size_t>(r)] = descend_from(r, evidence, most);
             done.add();
           }
         },
