@@ -34,6 +34,10 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
                                  std::int64_t k, const Workers& workers);
 
+/// The sums of one episode, [size].
+std::vector<double> episode_sums(const Trajectories& data, std::int64_t episode,
+                                 const FeatureMap& map, const ActionTargets& targets);
+
 class EpisodeStatistics {
  public:
   /// Reads the data once, in order. Throws Interrupted when asked to stop.
@@ -46,6 +50,7 @@ class EpisodeStatistics {
   const StatisticsLayout& layout() const { return layout_; }
   std::int64_t episodes() const { return episodes_; }
   double total_steps() const { return total_steps_; }
+  const Workers& workers() const { return workers_; }
   /// To be called now and then by what is computed from statistics, which may take long: throws
   /// Interrupted when those who made them are asked to stop.
   void throw_if_stopped() const { workers_.throw_if_stopped(); }

@@ -37,6 +37,8 @@ struct ExactFit {
 struct HeldOutScore {
   double v = 0.0;              ///< The higher the better, in nats per step.
   std::vector<double> noise;   ///< The usual errors, per step; empty where errors are nats.
+  /// The same of each cluster alone, [k, targets]; not known after joining.
+  std::vector<double> own_noise;
   std::vector<double> errors;  ///< Of each piece.
   std::vector<double> naming;  ///< [episodes]: nats paid for the label.
 };
@@ -86,6 +88,11 @@ class Evidence {
   /// [pieces, k].
   virtual Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
                                   const HeldOutScore& usual) const = 0;
+
+  /// How episodes fit their own clusters' policies, fitted without the episode's fold. Those with
+  /// no other episode in their cluster are left out.
+  virtual HeldOutFit held_out_fit(std::span<const std::int32_t> labels, std::int64_t k,
+                                  const HeldOutScore& judged) const = 0;
 
   /// Of some of the episodes; it can fit, but not judge.
   virtual std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const = 0;

@@ -33,6 +33,23 @@ std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const
 void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
                     std::span<const double> weights, std::span<double> out);
 
+/// What a policy of an episode's own would explain of the errors that another leaves.
+struct OwnPart {
+  std::vector<double> explained;  ///< Squared errors, per target.
+  /// Noise of variance v alone would let it explain v for each of so many parameters.
+  double parameters = 0.0;
+
+  /// Explained per target and parameter, where errors are usually as `noise` says: 1 where there is
+  /// nothing but noise.
+  double ratio(std::span<const double> noise) const;
+  /// In deviations of what noise alone would do.
+  double surprise(std::span<const double> noise) const;
+};
+
+/// Of an episode's sums, under a policy [features, targets].
+OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
+                 std::span<const double> policy, double ridge);
+
 /// The sums of each cluster, [k, layout.size()]; labels below 0 belong to none.
 std::vector<double> cluster_sums(const EpisodeStatistics& statistics,
                                  std::span<const std::int32_t> labels, std::int64_t k);
