@@ -123,8 +123,8 @@ struct HeldOutJudgement {
 /// compared with.
 struct HeldOutFit {
   std::vector<double> surprises;  ///< As Centres::surprises, of the episodes that were judged.
-  /// How many times as far as chance alone would take them actions stray from their policies, as
-  /// scores see it: 1 where the policies are exactly right.
+  /// How many times as far as chance alone would take them actions usually stray from their
+  /// policies, as scores see it, squared: 1 where the policies are exactly right.
   double dispersion = 1.0;
 };
 

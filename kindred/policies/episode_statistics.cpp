@@ -104,11 +104,11 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
   return result;
 }
 
-std::vector<double> episode_sums(const Trajectories& data, std::int64_t episode,
-                                 const FeatureMap& map, const ActionTargets& targets) {
+std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
+                              const FeatureMap& map, const ActionTargets& targets) {
   std::vector<double> sums(
       static_cast<std::size_t>(StatisticsLayout{map.count(), targets.count()}.size()), 0.0);
-  StepSums(data, map, targets).add(data.offsets[episode], data.offsets[episode + 1], sums.data());
+  StepSums(data, map, targets).add(begin, end, sums.data());
   return sums;
 }
 

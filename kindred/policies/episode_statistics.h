@@ -34,9 +34,9 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
                                  std::int64_t k, const Workers& workers);
 
-/// The sums of one episode, [size].
-std::vector<double> episode_sums(const Trajectories& data, std::int64_t episode,
-                                 const FeatureMap& map, const ActionTargets& targets);
+/// The sums of steps [begin, end): [size].
+std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
+                              const FeatureMap& map, const ActionTargets& targets);
 
 class EpisodeStatistics {
  public:

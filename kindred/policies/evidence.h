@@ -112,6 +112,9 @@ class Evidence {
   }
 };
 
+/// The upper one of an even number; there must be some.
+double median(std::vector<double> values);
+
 /// The labels with the second cluster of the pair as part of the first.
 std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, ClusterPair pair);
 /// 0 where the label is one of the two, else -1.

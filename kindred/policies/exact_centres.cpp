@@ -111,9 +111,13 @@ std::vector<double> ExactCentres::surprises(const Trajectories& data,
       const auto first = static_cast<std::size_t>(labels[static_cast<std::size_t>(i)]) * targets;
       for (std::size_t w = 0; w < policy.size(); ++w)
         policy[w] = weights_[w / targets * columns + first + w % targets];
-      const auto own = own_part(layout, episode_sums(data, i, map_, targets_), policy, ridge_);
+      std::vector<OwnPart> pieces;
+      for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1]))
+        pieces.push_back(
+            own_part(layout, step_sums(data, from, to, map_, targets_), policy, ridge_));
+      const auto noise = std::span(own_noise_).subspan(first, targets);
       result[static_cast<std::size_t>(i)] =
-          own.surprise(std::span(own_noise_).subspan(first, targets));
+          least_surprising_quarter(std::move(pieces), noise).surprise(noise);
     }
   });
   return result;

@@ -158,6 +158,13 @@ double OwnPart::surprise(std::span<const double> noise) const {
          std::sqrt(0.5 * static_cast<double>(noise.size()) * parameters);
 }
 
+OwnPart least_surprising_quarter(std::vector<OwnPart> pieces, std::span<const double> noise) {
+  const auto quarter = pieces.begin() + std::ssize(pieces) / 4;
+  std::ranges::nth_element(pieces, quarter, {},
+                           [&](const OwnPart& piece) { return piece.surprise(noise); });
+  return *quarter;
+}
+
 OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
                  std::span<const double> policy, double ridge) {
   const auto features = static_cast<std::size_t>(layout.features);

@@ -33,7 +33,7 @@ std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const
 void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
                     std::span<const double> weights, std::span<double> out);
 
-/// What a policy of an episode's own would explain of the errors that another leaves.
+/// What a policy of a piece's own would explain of the errors that another leaves.
 struct OwnPart {
   std::vector<double> explained;  ///< Squared errors, per target.
   /// Noise of variance v alone would let it explain v for each of so many parameters.
@@ -46,9 +46,13 @@ struct OwnPart {
   double surprise(std::span<const double> noise) const;
 };
 
-/// Of an episode's sums, under a policy [features, targets].
+/// Of a piece's sums, under a policy [features, targets].
 OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
                  std::span<const double> policy, double ridge);
+
+/// The piece of an episode than which a quarter of its pieces surprise less. An episode that went
+/// astray surprises in parts, one of another policy everywhere.
+OwnPart least_surprising_quarter(std::vector<OwnPart> pieces, std::span<const double> noise);
 
 /// The sums of each cluster, [k, layout.size()]; labels below 0 belong to none.
 std::vector<double> cluster_sums(const EpisodeStatistics& statistics,

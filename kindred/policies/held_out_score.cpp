@@ -201,7 +201,11 @@ HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
           std::ssize(held_out), 1, [&](std::int64_t begin, std::int64_t end) {
             for (auto& one : std::span(held_out).subspan(static_cast<std::size_t>(begin),
                                                          static_cast<std::size_t>(end - begin))) {
-              const auto own = own_part(layout, statistics_.of(one.episode), policy, ridge_);
+              std::vector<OwnPart> pieces;
+              for (auto p = statistics_.first_piece(one.episode);
+                   p < statistics_.last_piece(one.episode); ++p)
+                pieces.push_back(own_part(layout, statistics_.piece(p), policy, ridge_));
+              const auto own = least_surprising_quarter(std::move(pieces), noise);
               one.surprise = own.surprise(noise);
               one.ratio = own.ratio(judged.noise);
             }
@@ -209,12 +213,12 @@ HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
       all.insert(all.end(), held_out.begin(), held_out.end());
     }
   HeldOutFit result;
-  double sum = 0.0;
+  std::vector<double> ratios;
   for (const auto& one : all) {
     result.surprises.push_back(one.surprise);
-    sum += one.ratio;
+    ratios.push_back(one.ratio);
   }
-  if (!all.empty()) result.dispersion = sum / static_cast<double>(all.size());
+  if (!all.empty()) result.dispersion = median(std::move(ratios));
   return result;
 }
 

@@ -247,7 +247,6 @@ HeldOutFit TableEvidence::held_out_fit(std::span<const std::int32_t> labels, std
   const auto& folds = fold_of_.front();
   const Counts whole{count(labels, k), count(std::vector<std::int32_t>(labels.size(), 0), 1)};
   HeldOutFit result;
-  double squares = 0.0;
   for (std::int64_t fold = 0; fold < folds_; ++fold) {
     workers_.throw_if_stopped();
     const auto counts = without_fold(whole, labels, folds, fold);
@@ -265,12 +264,13 @@ HeldOutFit TableEvidence::held_out_fit(std::span<const std::int32_t> labels, std
           surprise.add(policy.data() + code / actions_ * actions_, 1, actions_, code % actions_);
         }
         result.surprises.push_back(surprise.deviations());
-        squares += surprise.deviations() * surprise.deviations();
       }
     }
   }
-  if (!result.surprises.empty())
-    result.dispersion = squares / static_cast<double>(result.surprises.size());
+  constexpr double kNormalMedian = 0.455;  // of a standard normal's square
+  std::vector<double> squares;
+  for (const double deviations : result.surprises) squares.push_back(deviations * deviations);
+  if (!squares.empty()) result.dispersion = median(std::move(squares)) / kNormalMedian;
   return result;
 }
 
