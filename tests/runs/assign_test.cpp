@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kindred/core/error.h"
 #include "kindred/data/select.h"
 #include "tests/runs/finished_run.h"
 
