@@ -35,8 +35,8 @@ struct ExactFit {
 /// cluster that happens to suit it. What the label tells is therefore paid for: an episode of a
 /// cluster with a share q of the episodes costs -log q nats besides.
 struct HeldOutScore {
-  double v = 0.0;              ///< The higher the better, in nats per step.
-  std::vector<double> noise;   ///< The usual errors, per step; empty where errors are nats.
+  double v = 0.0;             ///< The higher the better, in nats per step.
+  std::vector<double> noise;  ///< The usual errors, per step; empty where errors are nats.
   /// The same of each cluster alone, [k, targets]; not known after joining.
   std::vector<double> own_noise;
   std::vector<double> errors;  ///< Of each piece.

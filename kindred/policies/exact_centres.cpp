@@ -142,9 +142,10 @@ std::shared_ptr<const Centres> ExactCentres::load(const ArrayFileReader& file) {
   std::vector<double> own_noise;
   double ridge = 0.0;
   if (file.contains("own_noise")) {  // runs of before had none
-    own_noise = file.read_finite<double>("own_noise", {weights.shape.at(1), targets.count()}).values;
+    own_noise =
+        file.read_finite<double>("own_noise", {weights.shape.at(1), targets.count()}).values;
     ridge = file.read_number<double>("ridge");
-    if (!(ridge > 0.0)) file.refuse("ridge", "is not above 0");
+    if (!(ridge > 0.0 && std::isfinite(ridge))) file.refuse("ridge", "is not a number above 0");
   }
   const auto require_usable = [&](const char* name, std::span<const double> variances) {
     if (std::ranges::any_of(variances, [](double variance) { return variance < kLeastNoise; }))

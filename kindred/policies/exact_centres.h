@@ -34,8 +34,8 @@ class ExactCentres final : public Centres {
   FeatureMap map_;
   ActionTargets targets_;
   std::int64_t count_;
-  std::vector<double> weights_;  // [features, count × targets]
-  std::vector<double> noise_;    // [targets]: variance
+  std::vector<double> weights_;    // [features, count × targets]
+  std::vector<double> noise_;      // [targets]: variance
   std::vector<double> own_noise_;  // [count, targets]
   double ridge_;
 };

@@ -92,8 +92,7 @@ std::vector<double> HeldOut::usual_noise(std::span<const double> errors,
   for (int round = 0; round < kRounds; ++round) {
     noise.assign(targets, 0.0);
     for (const auto& piece : pieces)
-      for (std::size_t d = 0; d < targets; ++d)
-        noise[d] += piece.weight * piece.errors[d] / steps;
+      for (std::size_t d = 0; d < targets; ++d) noise[d] += piece.weight * piece.errors[d] / steps;
     for (auto& variance : noise) variance = std::max(kLeastNoise, variance);
     for (auto& piece : pieces)
       piece.weight = std::min(1.0, kMostUnusual / unusual(piece.errors, noise, piece.steps));
@@ -114,9 +113,8 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
   predict(labels, k, fold_of_.size(), result.errors);
   set_noise(result);
   for (std::int64_t j = 0; j < k; ++j) {
-    const auto own = usual_noise(result.errors, [&](std::int64_t i) {
-      return labels[static_cast<std::size_t>(i)] == j;
-    });
+    const auto own = usual_noise(
+        result.errors, [&](std::int64_t i) { return labels[static_cast<std::size_t>(i)] == j; });
     result.own_noise.insert(result.own_noise.end(), own.begin(), own.end());
   }
   return result;

@@ -20,8 +20,8 @@ struct Assignment {
   std::vector<std::uint8_t> fits;    ///< [episodes]: 0 where no centre explains the episode.
   std::vector<std::int64_t> sizes;   ///< [k]
   Matrix posteriors;                 ///< [episodes, k]
-  std::vector<double> surprises;     ///< [episodes]: Centres::surprises, by the centre of the label.
-  std::vector<double> misfit;  ///< [episodes]: the share of the run's own that fit as badly.
+  std::vector<double> surprises;  ///< [episodes]: Centres::surprises, by the centre of the label.
+  std::vector<double> misfit;     ///< [episodes]: the share of the run's own that fit as badly.
 
   std::int64_t misfits() const;
 };

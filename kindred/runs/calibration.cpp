@@ -72,8 +72,8 @@ Calibration Calibration::of(const Clustering& clustering, const Trajectories& da
     result.temperature = std::max(1.0, fit->dispersion);
   } else {
     measure_own_scores(clustering, data, result);
-    result.surprises = result.surprises_of(*clustering.centres, clustering.scores,
-                                           clustering.labels, data, {});
+    result.surprises =
+        result.surprises_of(*clustering.centres, clustering.scores, clustering.labels, data, {});
     if (clustering.score_meaning == "negative squared distance")
       result.temperature = distance_temperature(clustering);
   }
@@ -125,7 +125,8 @@ Matrix Calibration::posteriors(const Matrix& scores, std::span<const std::int64_
     double best = -std::numeric_limits<double>::infinity();
     for (std::int64_t c = 0; c < scores.columns; ++c) {
       auto& value = result(i, c);
-      value = value / temperature + std::log(static_cast<double>(sizes[static_cast<std::size_t>(c)]));
+      value =
+          value / temperature + std::log(static_cast<double>(sizes[static_cast<std::size_t>(c)]));
       best = std::max(best, value);
     }
     double sum = 0.0;
@@ -158,7 +159,8 @@ Calibration Calibration::load(const ArrayFileReader& file, std::int64_t k) {
   result.surprises = file.read_finite<double>("calibration/surprises", {kAnyExtent}).values;
   std::ranges::sort(result.surprises, std::greater<>());
   result.temperature = file.read_number<double>("calibration/temperature");
-  if (!(result.temperature > 0.0)) file.refuse("calibration/temperature", "is not above 0");
+  if (!(result.temperature > 0.0 && std::isfinite(result.temperature)))
+    file.refuse("calibration/temperature", "is not a number above 0");
   result.held_out = !file.contains("calibration/usual");
   if (result.held_out) return result;
   result.usual = file.read_finite<double>("calibration/usual", {k}).values;

@@ -150,7 +150,8 @@ TEST_F(AssignTest, RunsWithoutCalibrationAreJudgedAsBefore) {
   for (std::size_t i = 0; i < assigned.labels.size(); ++i)
     EXPECT_EQ(assigned.fits[i] != 0, assigned.labels[i] == 0);
   write_assignment(home_ / "labels.csv", data, assigned);
-  EXPECT_THAT(read_text(home_ / "labels.csv"), ::testing::StartsWith("episode,label,margin,fits\n"));
+  EXPECT_THAT(read_text(home_ / "labels.csv"),
+              ::testing::StartsWith("episode,label,margin,fits\n"));
 }
 
 TEST(Calibration, MisfitFallsWithSurpriseBeyondTheRunsOwn) {
