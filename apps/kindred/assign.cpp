@@ -11,16 +11,28 @@
 namespace kindred::app {
 namespace {
 
+/// Which trajectories are said to fit none.
+std::string misfit_rule(const LoadedRun& fitted, double false_alarms) {
+  if (!fitted.calibration)
+    return "worse than 99.9% of the centre's own, to which it was fitted; runs made now say more";
+  return fmt::format("worse than {:g}% of the run's own, {}", 100.0 * (1.0 - false_alarms),
+                     fitted.calibration->held_out ? "each judged by policies that had not seen it"
+                                                  : "to which the centres were fitted");
+}
+
 struct AssignCommand {
   std::string run_folder;
   std::string output;
   std::int64_t threads = 0;
+  double false_alarms = kFalseAlarms;
   Common common;
   DatasetOptions dataset;
   Flags flags;
 
   OptionTable describe() {
-    return {integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
+    return {integer("threads", threads, 0, 4096, "Threads to use; 0: every core."),
+            real("false-alarms", false_alarms, 0.0, 1.0,
+                 "The share of known policies' trajectories that may be said to fit none.")};
   }
 
   void run() {
@@ -29,7 +41,7 @@ struct AssignCommand {
     const Trajectories data = dataset.load().data;
     RunContext context;
     context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
-    const Assignment found = assign(fitted, data, context);
+    const Assignment found = assign(fitted, data, false_alarms, context);
     write_assignment(output, data, found);
 
     say(fmt::format("{} trajectories labelled by {} centres", grouped(data.episodes()),
@@ -37,12 +49,17 @@ struct AssignCommand {
     for (std::size_t c = 0; c < found.sizes.size(); ++c)
       tell(fmt::format("cluster {}", c), grouped(found.sizes[c]));
     tell("fit no centre",
-         fmt::format("{}  (worse than 99.9% of the centre's own)", grouped(found.misfits())));
+         fmt::format("{}  ({})", grouped(found.misfits()), misfit_rule(fitted, false_alarms)));
     Json json = {{"episodes", data.episodes()},
                  {"k", found.sizes.size()},
                  {"sizes", found.sizes},
                  {"misfits", found.misfits()},
                  {"labels", output}};
+    if (fitted.calibration) {
+      json["false_alarms"] = false_alarms;
+      json["held_out"] = fitted.calibration->held_out;
+      json["temperature"] = fitted.calibration->temperature;
+    }
     if (!data.labels.empty()) {
       const auto scores = score_clustering(found.labels, data.labels.span());
       tell_scores(scores, oracle_nmi(data));
@@ -60,7 +77,16 @@ void add_assign(CLI::App& app) {
   command->footer(
       "Examples:\n"
       "  kindred assign run new-episodes.hdf5 -o labels.csv\n"
-      "The column 'fits' is 'no' for trajectories that none of the centres explains.");
+      "Columns of the CSV file:\n"
+      "  label      the centre that explains the trajectory best\n"
+      "  margin     its score less that of the next best\n"
+      "  fits       'no' where misfit is below --false-alarms: perhaps a policy made it that was\n"
+      "             not in the run\n"
+      "  posterior  how likely the label is if one of the centres made the trajectory\n"
+      "  surprise   how much worse it fits than the centre's own would, in deviations; ranks\n"
+      "             also what lies beyond everything in the run\n"
+      "  misfit     the share of the run's own trajectories that fit as badly\n"
+      "  p0, p1, …  the posterior of every centre");
   const auto state = std::make_shared<AssignCommand>();
   command->add_option("RUN", state->run_folder, "A finished run folder")->required();
   command->add_option("FILE", state->dataset.data, "The dataset to label")->required();

@@ -48,6 +48,14 @@ class Centres {
   virtual Matrix score(const Trajectories& data, const RunContext& run) const = 0;
   /// Whether a score is a sum over steps (a log-likelihood), so that long episodes weigh more.
   virtual bool sums_over_steps() const = 0;
+  /// How much worse each episode fits the centre its label names than that centre's own would, in
+  /// deviations of what chance would do if the centre were exactly right: [episodes]. Empty where
+  /// centres cannot say.
+  virtual std::vector<double> surprises(const Trajectories& /*data*/,
+                                        std::span<const std::int32_t> /*labels*/,
+                                        const RunContext& /*run*/) const {
+    return {};
+  }
   virtual void save(ArrayFileWriter& file) const = 0;
 };
 
@@ -111,6 +119,15 @@ struct HeldOutJudgement {
   std::int64_t judged = 0;  ///< Trajectories: all, or a sample.
 };
 
+/// How episodes fit the policies of their own clusters, fitted without them: what new ones can be
+/// compared with.
+struct HeldOutFit {
+  std::vector<double> surprises;  ///< As Centres::surprises, of the episodes that were judged.
+  /// How many times as far as chance alone would take them actions usually stray from their
+  /// policies, as scores see it, squared: 1 where the policies are exactly right.
+  double dispersion = 1.0;
+};
+
 /// Another partition that explains the data as well.
 struct Alternative {
   std::vector<std::int32_t> labels;  ///< [episodes]
@@ -152,6 +169,7 @@ struct Clustering {
   std::vector<Considered> considered;  ///< By k; empty where the method cannot say.
   bool k_found = false;                ///< It was not asked for.
   std::optional<HeldOutJudgement> judgement;
+  std::optional<HeldOutFit> held_out_fit;  ///< Where centres have surprises.
   std::int64_t searched = 0;  ///< Episodes the answer was found on; 0: all, as most methods do.
   std::vector<Alternative> alternatives;
   std::optional<Agreement> agreement;  ///< Where the method judges by more than its objective.

@@ -11,6 +11,7 @@
 #include "kindred/policies/plane_centres.h"
 #include "kindred/policies/scoring.h"
 #include "kindred/policies/step_counts.h"
+#include "kindred/policies/table_surprise.h"
 
 namespace kindred {
 
@@ -139,6 +140,27 @@ Matrix TabularCentres::score(const Trajectories& data, const RunContext& run) co
         const double* log_probs = row ? row + data.actions.ints()[t] * count_ : nullptr;
         for (std::int64_t c = 0; c < count_; ++c) result(i, c) += log_probs ? log_probs[c] : unseen;
       }
+  });
+  return result;
+}
+
+std::vector<double> TabularCentres::surprises(const Trajectories& data,
+                                              std::span<const std::int32_t> labels,
+                                              const RunContext& run) const {
+  require_same_dimensions(data, obs_dim_, true, actions_);
+  std::vector<double> result(labels.size());
+  run.chunks(data.episodes(), 64, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<float> observation(static_cast<std::size_t>(obs_dim_));
+    for (auto i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      TableSurprise surprise;
+      for (std::int64_t t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
+        data.observations.copy(t, t + 1, observation.data());
+        if (const double* row = log_probs_at(observation.data()))
+          surprise.add(row + labels[at], count_, actions_, data.actions.ints()[t]);
+      }
+      result[at] = surprise.deviations();
+    }
   });
   return result;
 }

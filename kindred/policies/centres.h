@@ -68,6 +68,10 @@ class TabularCentres final : public PolicyCentres {
   /// An observation that was not in the fitted data is scored as a uniformly random action.
   Matrix score(const Trajectories& data, const RunContext& run) const override;
   bool sums_over_steps() const override { return true; }
+  /// By nats beside those the table expects; an observation that was not in the fitted data counts
+  /// neither for nor against.
+  std::vector<double> surprises(const Trajectories& data, std::span<const std::int32_t> labels,
+                                const RunContext& run) const override;
   void save(ArrayFileWriter& file) const override;
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 

@@ -130,6 +130,14 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
   return result;
 }
 
+std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
+                              const FeatureMap& map, const ActionTargets& targets) {
+  std::vector<double> sums(
+      static_cast<std::size_t>(StatisticsLayout{map.count(), targets.count()}.size()), 0.0);
+  StepSums(data, map, targets).add(begin, end, sums.data());
+  return sums;
+}
+
 std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end) {
   const auto length = end - begin;
   const auto count = std::max<std::int64_t>(1, (length + kPiece / 2) / kPiece);

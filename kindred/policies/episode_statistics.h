@@ -35,6 +35,10 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
                                  std::int64_t k, const Workers& workers);
 
+/// The sums of steps [begin, end): [size].
+std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
+                              const FeatureMap& map, const ActionTargets& targets);
+
 /// What exact policies ask of the steps of episodes, however these are kept. Long episodes are
 /// judged in pieces.
 class EpisodeStatistics {
@@ -47,6 +51,8 @@ class EpisodeStatistics {
   /// The sums of each cluster, [k, layout().size()]; labels below 0 belong to none.
   virtual std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                            std::int64_t k) const = 0;
+  /// The sums of one piece, [layout().size()].
+  virtual std::vector<double> piece_sums(std::int64_t piece) const = 0;
   /// Squared errors of one episode under policies side by side: weights [features, policies ×
   /// targets] → out [policies × targets].
   virtual void episode_errors(std::int64_t episode, std::span<const double> weights,
@@ -67,6 +73,7 @@ class EpisodeStatistics {
   double piece_steps(std::int64_t piece) const {
     return piece_steps_[static_cast<std::size_t>(piece)];
   }
+  const Workers& workers() const { return workers_; }
   /// To be called now and then by what is computed from statistics, which may take long: throws
   /// Interrupted when those who made them are asked to stop.
   void throw_if_stopped() const { workers_.throw_if_stopped(); }
@@ -75,7 +82,6 @@ class EpisodeStatistics {
   EpisodeStatistics(const StatisticsLayout& layout, const Workers& workers)
       : layout_(layout), workers_(workers) {}
 
-  const Workers& workers() const { return workers_; }
   void add_piece(std::int64_t steps) {
     piece_steps_.push_back(static_cast<double>(steps));
     total_steps_ += static_cast<double>(steps);
@@ -106,6 +112,10 @@ class KeptSums final : public EpisodeStatistics {
       std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                    std::int64_t k) const override;
+  std::vector<double> piece_sums(std::int64_t piece) const override {
+    const auto sums = of_piece(piece);
+    return {sums.begin(), sums.end()};
+  }
   void episode_errors(std::int64_t episode, std::span<const double> weights,
                       std::span<double> out) const override {
     squared_errors(layout(), of(episode), weights, out);

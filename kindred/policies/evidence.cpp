@@ -31,6 +31,12 @@ PairedGain paired_gain(std::span<const double> before, std::span<const double> a
   return result;
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 std::vector<double> naming_costs(std::span<const std::int32_t> labels) {
   std::vector<double> sizes(static_cast<std::size_t>(1 + *std::ranges::max_element(labels)), 0.0);
   for (const auto label : labels) ++sizes[static_cast<std::size_t>(label)];

@@ -36,8 +36,10 @@ struct ExactFit {
 /// cluster that happens to suit it. What the label tells is therefore paid for: an episode of a
 /// cluster with a share q of the episodes costs -log q nats besides.
 struct HeldOutScore {
-  double v = 0.0;              ///< The higher the better, in nats per step.
-  std::vector<double> noise;   ///< The usual errors, per step; empty where errors are nats.
+  double v = 0.0;             ///< The higher the better, in nats per step.
+  std::vector<double> noise;  ///< The usual errors, per step; empty where errors are nats.
+  /// The same of each cluster alone, [k, targets]; not known after joining.
+  std::vector<double> own_noise;
   std::vector<double> errors;  ///< Of each piece.
   std::vector<double> naming;  ///< [episodes]: nats paid for the label.
 };
@@ -89,6 +91,11 @@ class Evidence {
   virtual Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
                                   const HeldOutScore& usual) const = 0;
 
+  /// How episodes fit their own clusters' policies, fitted without the episode's fold. Those with
+  /// no other episode in their cluster are left out.
+  virtual HeldOutFit held_out_fit(std::span<const std::int32_t> labels, std::int64_t k,
+                                  const HeldOutScore& judged) const = 0;
+
   /// Of some of the episodes; it can fit, but not judge.
   virtual std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const = 0;
   /// The policies of a partition.
@@ -106,6 +113,9 @@ class Evidence {
     return paired_gain(costs(from, to), costs(to, to), steps());
   }
 };
+
+/// The upper one of an even number; there must be some.
+double median(std::vector<double> values);
 
 /// The labels with the second cluster of the pair as part of the first.
 std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, ClusterPair pair);

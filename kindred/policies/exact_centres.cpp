@@ -64,12 +64,14 @@ class StepErrors {
 }  // namespace
 
 ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets, std::vector<double> weights,
-                           std::vector<double> noise)
+                           std::vector<double> noise, std::vector<double> own_noise, double ridge)
     : map_(std::move(map)),
       targets_(std::move(targets)),
       count_(std::ssize(weights) / (map_.count() * targets_.count())),
       weights_(std::move(weights)),
-      noise_(std::move(noise)) {}
+      noise_(std::move(noise)),
+      own_noise_(std::move(own_noise)),
+      ridge_(ridge) {}
 
 Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) const {
   require_cpu(run, "scoring with exact policies");
@@ -94,12 +96,42 @@ Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) cons
   return scores;
 }
 
+std::vector<double> ExactCentres::surprises(const Trajectories& data,
+                                            std::span<const std::int32_t> labels,
+                                            const RunContext& run) const {
+  if (own_noise_.empty()) return {};
+  require_same_dimensions(data, map_.obs_dim(), targets_.discrete(), targets_.actions());
+  const StatisticsLayout layout{map_.count(), targets_.count()};
+  const auto targets = static_cast<std::size_t>(layout.targets);
+  const auto columns = static_cast<std::size_t>(count_) * targets;
+  std::vector<double> result(labels.size());
+  run.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> policy(static_cast<std::size_t>(layout.features) * targets);
+    for (auto i = begin; i < end; ++i) {
+      const auto first = static_cast<std::size_t>(labels[static_cast<std::size_t>(i)]) * targets;
+      for (std::size_t w = 0; w < policy.size(); ++w)
+        policy[w] = weights_[w / targets * columns + first + w % targets];
+      std::vector<OwnPart> pieces;
+      for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1]))
+        pieces.push_back(
+            own_part(layout, step_sums(data, from, to, map_, targets_), policy, ridge_));
+      const auto noise = std::span(own_noise_).subspan(first, targets);
+      result[static_cast<std::size_t>(i)] =
+          least_surprising_quarter(std::move(pieces), noise).surprise(noise);
+    }
+  });
+  return result;
+}
+
 void ExactCentres::save(ArrayFileWriter& file) const {
   file.write_text("kind", "features");
   map_.save(file);
   targets_.save(file);
   file.write<double>("weights", weights_, {map_.count(), count_, targets_.count()});
   file.write<double>("noise", noise_, {targets_.count()});
+  if (own_noise_.empty()) return;
+  file.write<double>("own_noise", own_noise_, {count_, targets_.count()});
+  file.write<double>("ridge", std::vector<double>{ridge_});
 }
 
 std::shared_ptr<const Centres> ExactCentres::load(const ArrayFileReader& file) {
@@ -107,10 +139,23 @@ std::shared_ptr<const Centres> ExactCentres::load(const ArrayFileReader& file) {
   auto targets = ActionTargets::load(file);
   auto weights = file.read_finite<double>("weights", {map.count(), kAnyExtent, targets.count()});
   auto noise = file.read_finite<double>("noise", {targets.count()});
-  for (const double variance : noise.values)
-    if (variance < kLeastNoise) file.refuse("noise", "holds a variance that is too small");
+  std::vector<double> own_noise;
+  double ridge = 0.0;
+  if (file.contains("own_noise")) {  // runs of before had none
+    own_noise =
+        file.read_finite<double>("own_noise", {weights.shape.at(1), targets.count()}).values;
+    ridge = file.read_number<double>("ridge");
+    if (!(ridge > 0.0 && std::isfinite(ridge))) file.refuse("ridge", "is not a number above 0");
+  }
+  const auto require_usable = [&](const char* name, std::span<const double> variances) {
+    if (std::ranges::any_of(variances, [](double variance) { return variance < kLeastNoise; }))
+      file.refuse(name, "holds a variance that is too small");
+  };
+  require_usable("noise", noise.values);
+  require_usable("own_noise", own_noise);
   return std::make_shared<ExactCentres>(std::move(map), std::move(targets),
-                                        std::move(weights.values), std::move(noise.values));
+                                        std::move(weights.values), std::move(noise.values),
+                                        std::move(own_noise), ridge);
 }
 
 }  // namespace kindred

@@ -44,6 +44,32 @@ void cholesky_solve(std::int64_t n, double* __restrict lower, std::int64_t colum
   }
 }
 
+/// Σ of the squares of L⁻¹, which is the trace of (LLᵀ)⁻¹.
+KINDRED_VECTORISE
+double inverse_trace(std::int64_t n, const double* __restrict lower) {
+  std::vector<double> column(static_cast<std::size_t>(n));
+  double trace = 0.0;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = j; i < n; ++i) {
+      const double* a = lower + i * (i + 1) / 2;
+      double sum = i == j ? 1.0 : 0.0;
+      for (std::int64_t l = j; l < i; ++l) sum -= a[l] * column[static_cast<std::size_t>(l)];
+      sum /= a[i];
+      column[static_cast<std::size_t>(i)] = sum;
+      trace += sum * sum;
+    }
+  return trace;
+}
+
+/// The lower triangle of Σφφᵀ + ridge·I.
+std::vector<double> ridged(const StatisticsLayout& layout, std::span<const double> sums,
+                           double ridge) {
+  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
+  for (std::int64_t m = 0; m < layout.features; ++m)
+    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
+  return lower;
+}
+
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
 double objective_of(std::span<const double> errors, double steps, std::vector<double>& noise) {
   double objective = 0.0;
@@ -59,10 +85,8 @@ double objective_of(std::span<const double> errors, double steps, std::vector<do
 
 std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
                                  double ridge) {
-  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
+  auto lower = ridged(layout, sums, ridge);
   std::vector<double> weights(sums.begin() + layout.cross(), sums.begin() + layout.squares());
-  for (std::int64_t m = 0; m < layout.features; ++m)
-    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
   cholesky_solve(layout.features, lower.data(), layout.targets, weights.data());
   return weights;
 }
@@ -75,6 +99,52 @@ std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const
   for (std::size_t i = 0; i < weights.size(); ++i) errors[i % targets] -= weights[i] * cross[i];
   for (auto& error : errors) error = std::max(error, 0.0);
   return errors;
+}
+
+double OwnPart::ratio(std::span<const double> noise) const {
+  double sum = 0.0;
+  for (std::size_t d = 0; d < noise.size(); ++d) sum += explained[d] / noise[d];
+  return sum / (static_cast<double>(noise.size()) * parameters);
+}
+
+double OwnPart::surprise(std::span<const double> noise) const {
+  // χ² of n degrees over n: its logarithm has a deviation of about √(2/n), and a tail that long
+  // episodes with a small error everywhere do not stretch.
+  constexpr double kLeastRatio = 1e-9;
+  return std::log(std::max(kLeastRatio, ratio(noise))) *
+         std::sqrt(0.5 * static_cast<double>(noise.size()) * parameters);
+}
+
+OwnPart least_surprising_quarter(std::vector<OwnPart> pieces, std::span<const double> noise) {
+  const auto quarter = pieces.begin() + std::ssize(pieces) / 4;
+  std::ranges::nth_element(pieces, quarter, {},
+                           [&](const OwnPart& piece) { return piece.surprise(noise); });
+  return *quarter;
+}
+
+OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
+                 std::span<const double> policy, double ridge) {
+  const auto features = static_cast<std::size_t>(layout.features);
+  const auto targets = static_cast<std::size_t>(layout.targets);
+  // What the policy misses, seen through the features: Σφ(a - policy)ᵀ.
+  std::vector<double> missed(sums.begin() + layout.cross(), sums.begin() + layout.squares());
+  const double* gram = sums.data();
+  for (std::size_t m = 0; m < features; ++m)
+    for (std::size_t l = 0; l <= m; ++l, ++gram)
+      for (std::size_t d = 0; d < targets; ++d) {
+        missed[m * targets + d] -= *gram * policy[l * targets + d];
+        if (l < m) missed[l * targets + d] -= *gram * policy[m * targets + d];
+      }
+  auto lower = ridged(layout, sums, ridge);
+  auto change = missed;
+  cholesky_solve(layout.features, lower.data(), layout.targets, change.data());
+  OwnPart result;
+  result.explained.assign(targets, 0.0);
+  for (std::size_t i = 0; i < missed.size(); ++i)
+    result.explained[i % targets] += missed[i] * change[i];
+  result.parameters =
+      static_cast<double>(features) - ridge * inverse_trace(layout.features, lower.data());
+  return result;
 }
 
 ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const double> sums,

@@ -28,6 +28,27 @@ std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
                                  std::span<const double> weights);
 
+/// What a policy of a piece's own would explain of the errors that another leaves.
+struct OwnPart {
+  std::vector<double> explained;  ///< Squared errors, per target.
+  /// Noise of variance v alone would let it explain v for each of so many parameters.
+  double parameters = 0.0;
+
+  /// Explained per target and parameter, where errors are usually as `noise` says: 1 where there is
+  /// nothing but noise.
+  double ratio(std::span<const double> noise) const;
+  /// In deviations of what noise alone would do.
+  double surprise(std::span<const double> noise) const;
+};
+
+/// Of a piece's sums, under a policy [features, targets].
+OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
+                 std::span<const double> policy, double ridge);
+
+/// The piece of an episode than which a quarter of its pieces surprise less. An episode that went
+/// astray surprises in parts, one of another policy everywhere.
+OwnPart least_surprising_quarter(std::vector<OwnPart> pieces, std::span<const double> noise);
+
 /// Policies side by side, and the noise they share.
 struct ExactPolicies {
   std::vector<double> weights;  ///< [features, k × targets]

@@ -28,8 +28,9 @@ std::unique_ptr<const Evidence> FeatureEvidence::subset(
 std::shared_ptr<const Centres> FeatureEvidence::centres(std::span<const std::int32_t> labels,
                                                         std::int64_t k,
                                                         const HeldOutScore& judged) const {
-  return std::make_shared<ExactCentres>(
-      map_, *targets_, solve_policies(*statistics_, labels, k, ridge_).weights, judged.noise);
+  return std::make_shared<ExactCentres>(map_, *targets_,
+                                        solve_policies(*statistics_, labels, k, ridge_).weights,
+                                        judged.noise, judged.own_noise, ridge_);
 }
 
 std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& data,
@@ -39,8 +40,8 @@ std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& d
                                                            const Workers& workers) const {
   const auto sums = cluster_sums(data, map_, *targets_, labels, k, workers);
   return std::make_shared<ExactCentres>(
-      map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights,
-      judged.noise);
+      map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights, judged.noise,
+      judged.own_noise, ridge_);
 }
 
 }  // namespace kindred

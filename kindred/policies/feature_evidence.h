@@ -44,6 +44,10 @@ class FeatureEvidence final : public Evidence {
                           const HeldOutScore& usual) const override {
     return held_out_->costs_everywhere(labels, k, usual.noise);
   }
+  HeldOutFit held_out_fit(std::span<const std::int32_t> labels, std::int64_t k,
+                          const HeldOutScore& judged) const override {
+    return held_out_->fit(labels, k, judged);
+  }
   std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const override;
   std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels, std::int64_t k,
                                          const HeldOutScore& judged) const override;

@@ -70,26 +70,38 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
   }
 }
 
-/// The noise for which pieces, none counting more than kMostUnusual, have the usual errors on
-/// average.
-void HeldOut::set_noise(HeldOutScore& score) const {
+std::vector<double> HeldOut::usual_noise(std::span<const double> errors,
+                                         const std::function<bool(std::int64_t)>& counts) const {
   const auto targets = static_cast<std::size_t>(statistics_.layout().targets);
-  const auto pieces = static_cast<std::size_t>(statistics_.pieces());
-  const auto errors_of = [&](std::size_t p) {
-    return std::span(score.errors).subspan(p * targets, targets);
+  struct Piece {
+    std::span<const double> errors;
+    double steps;
+    double weight = 1.0;
   };
-  std::vector<double> weights(pieces, 1.0);
-  for (int round = 0; round < kRounds; ++round) {
-    score.noise.assign(targets, 0.0);
-    for (std::size_t p = 0; p < pieces; ++p)
-      for (std::size_t d = 0; d < targets; ++d)
-        score.noise[d] += weights[p] * errors_of(p)[d] / statistics_.total_steps();
-    for (auto& variance : score.noise) variance = std::max(kLeastNoise, variance);
-    for (std::size_t p = 0; p < pieces; ++p)
-      weights[p] = std::min(
-          1.0, kMostUnusual / unusual(errors_of(p), score.noise,
-                                      statistics_.piece_steps(static_cast<std::int64_t>(p))));
+  std::vector<Piece> pieces;
+  double steps = 0.0;
+  for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
+    if (!counts(i)) continue;
+    for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
+      pieces.push_back({errors.subspan(static_cast<std::size_t>(p) * targets, targets),
+                        statistics_.piece_steps(p)});
+      steps += pieces.back().steps;
+    }
   }
+  std::vector<double> noise;
+  for (int round = 0; round < kRounds; ++round) {
+    noise.assign(targets, 0.0);
+    for (const auto& piece : pieces)
+      for (std::size_t d = 0; d < targets; ++d) noise[d] += piece.weight * piece.errors[d] / steps;
+    for (auto& variance : noise) variance = std::max(kLeastNoise, variance);
+    for (auto& piece : pieces)
+      piece.weight = std::min(1.0, kMostUnusual / unusual(piece.errors, noise, piece.steps));
+  }
+  return noise;
+}
+
+void HeldOut::set_noise(HeldOutScore& score) const {
+  score.noise = usual_noise(score.errors, [](std::int64_t) { return true; });
   score.v = 0.0;
   for (const double variance : score.noise) score.v -= 0.5 * std::log(variance);
   for (const double nats : score.naming) score.v -= nats / statistics_.total_steps();
@@ -100,6 +112,11 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
   result.naming = naming_costs(labels);
   predict(labels, k, fold_of_.size(), result.errors);
   set_noise(result);
+  for (std::int64_t j = 0; j < k; ++j) {
+    const auto own = usual_noise(
+        result.errors, [&](std::int64_t i) { return labels[static_cast<std::size_t>(i)] == j; });
+    result.own_noise.insert(result.own_noise.end(), own.begin(), own.end());
+  }
   return result;
 }
 
@@ -114,6 +131,7 @@ double HeldOut::quick_score(std::span<const std::int32_t> labels, std::int64_t k
 HeldOutScore HeldOut::score_joined(const HeldOutScore& score, std::span<const std::int32_t> labels,
                                    ClusterPair pair) const {
   auto result = score;
+  result.own_noise.clear();
   result.naming = naming_costs(joined_labels(labels, pair));
   predict(only_of(labels, pair), 1, fold_of_.size(), result.errors);
   set_noise(result);
@@ -147,6 +165,61 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
         }
       }
     }
+  return result;
+}
+
+HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
+                        const HeldOutScore& judged) const {
+  const auto& layout = statistics_.layout();
+  const auto size = static_cast<std::size_t>(layout.size());
+  const auto targets = judged.noise.size();
+  const auto& folds = fold_of_.front();
+  const auto whole = statistics_.cluster_sums(labels, k);
+  struct Judged {
+    std::int64_t episode;
+    double surprise = 0.0, ratio = 0.0;
+  };
+  std::vector<Judged> all;
+  std::vector<double> others(size);
+  for (std::int64_t j = 0; j < k; ++j)
+    for (std::int64_t fold = 0; fold < folds_; ++fold) {
+      others.assign(whole.begin() + j * layout.size(), whole.begin() + (j + 1) * layout.size());
+      std::vector<Judged> held_out;
+      for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (labels[at] != j || folds[at] != fold) continue;
+        held_out.push_back({.episode = i});
+        for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
+          const auto own = statistics_.piece_sums(p);
+          for (std::size_t n = 0; n < size; ++n) others[n] -= own[n];
+        }
+      }
+      if (held_out.empty() || others.back() < 0.5) continue;  // no step is left to fit a policy to
+      const auto policy = solve_policy(layout, others, ridge_);
+      const auto noise =
+          std::span(judged.own_noise).subspan(static_cast<std::size_t>(j) * targets, targets);
+      statistics_.workers().chunks(
+          std::ssize(held_out), 1, [&](std::int64_t begin, std::int64_t end) {
+            for (auto& one : std::span(held_out).subspan(static_cast<std::size_t>(begin),
+                                                         static_cast<std::size_t>(end - begin))) {
+              std::vector<OwnPart> pieces;
+              for (auto p = statistics_.first_piece(one.episode);
+                   p < statistics_.last_piece(one.episode); ++p)
+                pieces.push_back(own_part(layout, statistics_.piece_sums(p), policy, ridge_));
+              const auto own = least_surprising_quarter(std::move(pieces), noise);
+              one.surprise = own.surprise(noise);
+              one.ratio = own.ratio(judged.noise);
+            }
+          });
+      all.insert(all.end(), held_out.begin(), held_out.end());
+    }
+  HeldOutFit result;
+  std::vector<double> ratios;
+  for (const auto& one : all) {
+    result.surprises.push_back(one.surprise);
+    ratios.push_back(one.ratio);
+  }
+  if (!all.empty()) result.dispersion = median(std::move(ratios));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ class HeldOut {
   /// [pieces, k].
   Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
                           std::span<const double> noise) const;
+  HeldOutFit fit(std::span<const std::int32_t> labels, std::int64_t k,
+                 const HeldOutScore& judged) const;
   /// How many nats each episode costs: [episodes].
   std::vector<double> costs(const HeldOutScore& score, std::span<const double> noise) const;
 
@@ -54,6 +57,10 @@ class HeldOut {
   /// draws. Episodes with labels below 0 are left as they are in `errors`.
   void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                std::vector<double>& errors) const;
+  /// The noise for which pieces of episodes that `counts`, none counting more than kMostUnusual,
+  /// have the usual errors on average: [targets].
+  std::vector<double> usual_noise(std::span<const double> errors,
+                                  const std::function<bool(std::int64_t)>& counts) const;
   void set_noise(HeldOutScore& score) const;
 
   const EpisodeStatistics& statistics_;

@@ -35,32 +35,42 @@ std::unique_ptr<const EpisodeStatistics> SparseStatistics::subset(
   return result;
 }
 
+void SparseStatistics::add_sums(std::int64_t begin, std::int64_t end, double* sums) const {
+  const auto targets = layout().targets;
+  double* cross = sums + layout().cross();
+  double* squares = sums + layout().squares();
+  for (auto t = begin; t < end; ++t) {
+    const double* action = actions_->data() + t * targets;
+    const auto ones = rows_->of(t);
+    for (const std::int64_t m : ones) {
+      double* row = sums + m * (m + 1) / 2;
+      for (const std::int64_t l : ones)
+        if (l <= m) row[l] += 1.0;
+      for (std::int64_t d = 0; d < targets; ++d) cross[m * targets + d] += action[d];
+    }
+    for (std::int64_t d = 0; d < targets; ++d) squares[d] += action[d] * action[d];
+  }
+  sums[layout().steps()] += static_cast<double>(end - begin);
+}
+
 std::vector<double> SparseStatistics::cluster_sums(std::span<const std::int32_t> labels,
                                                    std::int64_t k) const {
-  const auto targets = layout().targets;
   std::vector<double> sums(static_cast<std::size_t>(k * layout().size()), 0.0);
   for (std::int64_t i = 0; i < episodes(); ++i) {
     const auto label = labels[static_cast<std::size_t>(i)];
     if (label < 0) continue;
     throw_if_stopped();
-    double* gram = sums.data() + label * layout().size();
-    double* cross = gram + layout().cross();
-    double* squares = gram + layout().squares();
-    const auto begin = begin_[static_cast<std::size_t>(first_piece(i))];
-    const auto end = end_[static_cast<std::size_t>(last_piece(i) - 1)];
-    for (auto t = begin; t < end; ++t) {
-      const double* action = actions_->data() + t * targets;
-      const auto ones = rows_->of(t);
-      for (const std::int64_t m : ones) {
-        double* row = gram + m * (m + 1) / 2;
-        for (const std::int64_t l : ones)
-          if (l <= m) row[l] += 1.0;
-        for (std::int64_t d = 0; d < targets; ++d) cross[m * targets + d] += action[d];
-      }
-      for (std::int64_t d = 0; d < targets; ++d) squares[d] += action[d] * action[d];
-    }
-    gram[layout().steps()] += static_cast<double>(end - begin);
+    add_sums(begin_[static_cast<std::size_t>(first_piece(i))],
+             end_[static_cast<std::size_t>(last_piece(i) - 1)],
+             sums.data() + label * layout().size());
   }
+  return sums;
+}
+
+std::vector<double> SparseStatistics::piece_sums(std::int64_t piece) const {
+  std::vector<double> sums(static_cast<std::size_t>(layout().size()), 0.0);
+  const auto at = static_cast<std::size_t>(piece);
+  add_sums(begin_[at], end_[at], sums.data());
   return sums;
 }
 

@@ -20,6 +20,7 @@ class SparseStatistics final : public EpisodeStatistics {
       std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                    std::int64_t k) const override;
+  std::vector<double> piece_sums(std::int64_t piece) const override;
   void episode_errors(std::int64_t episode, std::span<const double> weights,
                       std::span<double> out) const override;
   void piece_errors(std::int64_t piece, std::span<const double> weights,
@@ -32,6 +33,7 @@ class SparseStatistics final : public EpisodeStatistics {
   SparseStatistics(const StatisticsLayout& layout, const Workers& workers)
       : EpisodeStatistics(layout, workers) {}
   void add_episode(std::int64_t begin, std::int64_t end);
+  void add_sums(std::int64_t begin, std::int64_t end, double* sums) const;
   void add_errors(std::int64_t piece, std::span<const double> weights, std::span<double> out) const;
 
   std::shared_ptr<const SparseRows> rows_;              // [steps]

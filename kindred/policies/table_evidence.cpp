@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kindred/policies/centres.h"
+#include "kindred/policies/table_surprise.h"
 
 namespace kindred {
 
@@ -136,31 +137,39 @@ std::vector<ClusterPair> TableEvidence::closest_pairs(std::span<const std::int32
   return pairs;
 }
 
+TableEvidence::Counts TableEvidence::without_fold(const Counts& whole,
+                                                  std::span<const std::int32_t> labels,
+                                                  std::span<const std::int32_t> folds,
+                                                  std::int64_t fold) const {
+  auto result = whole;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (folds[i] != fold) continue;
+    for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) {
+      const auto code = static_cast<std::size_t>(codes_[static_cast<std::size_t>(t)]);
+      if (labels[i] >= 0)
+        --result.clusters[static_cast<std::size_t>(labels[i]) * prior_.size() + code];
+      --result.all[code];
+    }
+  }
+  return result;
+}
+
 void TableEvidence::predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                             std::vector<double>& nats) const {
   nats.resize(labels.size(), 0.0);
   const auto codes = prior_.size();
-  const auto whole = count(labels, k);
-  const auto everything = count(std::vector<std::int32_t>(labels.size(), 0), 1);
+  const Counts whole{count(labels, k), count(std::vector<std::int32_t>(labels.size(), 0), 1)};
   for (std::size_t draw = 0; draw < draws; ++draw)
     for (std::int64_t fold = 0; fold < folds_; ++fold) {
       workers_.throw_if_stopped();
-      auto counts = whole, all = everything;
-      for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (fold_of_[draw][i] != fold) continue;
-        for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) {
-          const auto code = static_cast<std::size_t>(codes_[static_cast<std::size_t>(t)]);
-          if (labels[i] >= 0) --counts[static_cast<std::size_t>(labels[i]) * codes + code];
-          --all[code];
-        }
-      }
-      const auto prior = frequencies(all);
+      const auto counts = without_fold(whole, labels, fold_of_[draw], fold);
+      const auto prior = frequencies(counts.all);
       std::vector<std::vector<double>> policies(static_cast<std::size_t>(k));
       for (std::size_t i = 0; i < labels.size(); ++i) {
         if (fold_of_[draw][i] != fold || labels[i] < 0) continue;
         const auto j = static_cast<std::size_t>(labels[i]);
         if (policies[j].empty())
-          policies[j] = log_probs(std::span(counts).subspan(j * codes, codes), prior);
+          policies[j] = log_probs(std::span(counts.clusters).subspan(j * codes, codes), prior);
         const double cost = -log_prob(static_cast<std::int64_t>(i), policies[j]);
         nats[i] = (draw == 0 ? 0.0 : nats[i]) + cost / static_cast<double>(draws);
       }
@@ -225,6 +234,39 @@ Matrix TableEvidence::costs_everywhere(std::span<const std::int32_t> labels, std
         if (fold_of[static_cast<std::size_t>(i)] == fold) result(i, j) = -log_prob(i, policy);
     }
   }
+  return result;
+}
+
+HeldOutFit TableEvidence::held_out_fit(std::span<const std::int32_t> labels, std::int64_t k,
+                                       const HeldOutScore&) const {
+  const auto codes = prior_.size();
+  const auto& folds = fold_of_.front();
+  const Counts whole{count(labels, k), count(std::vector<std::int32_t>(labels.size(), 0), 1)};
+  HeldOutFit result;
+  for (std::int64_t fold = 0; fold < folds_; ++fold) {
+    workers_.throw_if_stopped();
+    const auto counts = without_fold(whole, labels, folds, fold);
+    const auto prior = frequencies(counts.all);
+    for (std::int32_t j = 0; j < k; ++j) {
+      const auto own =
+          std::span(counts.clusters).subspan(static_cast<std::size_t>(j) * codes, codes);
+      if (std::ranges::none_of(own, [](double visits) { return visits > 0.0; })) continue;
+      const auto policy = log_probs(own, prior);
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i] != j || folds[i] != fold) continue;
+        TableSurprise surprise;
+        for (auto t = offsets_[i]; t < offsets_[i + 1]; ++t) {
+          const auto code = codes_[static_cast<std::size_t>(t)];
+          surprise.add(policy.data() + code / actions_ * actions_, 1, actions_, code % actions_);
+        }
+        result.surprises.push_back(surprise.deviations());
+      }
+    }
+  }
+  constexpr double kNormalMedian = 0.455;  // of a standard normal's square
+  std::vector<double> squares;
+  for (const double deviations : result.surprises) squares.push_back(deviations * deviations);
+  if (!squares.empty()) result.dispersion = median(std::move(squares)) / kNormalMedian;
   return result;
 }
 

@@ -33,6 +33,8 @@ class TableEvidence final : public Evidence {
   std::int64_t first_piece(std::int64_t episode) const override { return episode; }
   Matrix costs_everywhere(std::span<const std::int32_t> labels, std::int64_t k,
                           const HeldOutScore&) const override;
+  HeldOutFit held_out_fit(std::span<const std::int32_t> labels, std::int64_t k,
+                          const HeldOutScore&) const override;
   std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const override;
   std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels, std::int64_t k,
                                          const HeldOutScore&) const override;
@@ -49,6 +51,13 @@ class TableEvidence final : public Evidence {
   void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                std::vector<double>& nats) const;
   double v(const HeldOutScore& score) const;
+  /// The counts of each cluster and of everything, without one of the folds.
+  struct Counts {
+    std::vector<double> clusters;  ///< [k, codes]
+    std::vector<double> all;       ///< [codes]
+  };
+  Counts without_fold(const Counts& whole, std::span<const std::int32_t> labels,
+                      std::span<const std::int32_t> folds, std::int64_t fold) const;
   /// How often each code (observation × actions + action) occurs in each cluster, [k, codes];
   /// labels below 0 belong to none.
   std::vector<double> count(std::span<const std::int32_t> labels, std::int64_t k) const;

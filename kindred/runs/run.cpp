@@ -14,27 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A trajectory that scores lower than this share of a cluster's own members fits none.
-constexpr double kMisfitQuantile = 0.001;
-
-std::vector<double> misfit_thresholds(const Clustering& clustering, const Trajectories& data) {
-  std::vector<std::vector<double>> own(static_cast<std::size_t>(clustering.k()));
-  for (std::int64_t i = 0; i < clustering.scores.rows; ++i) {
-    const auto label = clustering.labels[static_cast<std::size_t>(i)];
-    const double per =
-        clustering.centres->sums_over_steps() ? static_cast<double>(data.length(i)) : 1;
-    own[static_cast<std::size_t>(label)].push_back(clustering.scores(i, label) / per);
-  }
-  std::vector<double> thresholds;
-  for (auto& values : own) {
-    const auto at =
-        static_cast<std::ptrdiff_t>(kMisfitQuantile * static_cast<double>(values.size()));
-    std::ranges::nth_element(values, values.begin() + at);
-    thresholds.push_back(values[static_cast<std::size_t>(at)]);
-  }
-  return thresholds;
-}
-
 std::string trace_csv(const Clustering& clustering) {
   std::string text = "restart,round,objective,changed,sizes,seconds\n";
   for (const auto& entry : clustering.trace)
@@ -68,7 +47,7 @@ void save_scores(const fs::path& path, const Clustering& clustering) {
 void save_centres(const fs::path& path, const Clustering& clustering, const Trajectories& data) {
   ArrayFileWriter file(path);
   clustering.centres->save(file);
-  file.write<double>("misfit_below", misfit_thresholds(clustering, data));
+  Calibration::of(clustering, data).save(file);
   file.close();
 }
 
@@ -86,10 +65,9 @@ void require_finished(const RunFolder& folder) {
 /// The files of a run that was put together by hand may not fit each other.
 void require_consistent(const LoadedRun& run, const RunFolder& folder) {
   const auto k = run.record.k();
-  if (run.centres->count() != k || static_cast<std::int64_t>(run.misfit_below.size()) != k)
-    throw DataFormatError("'{}' holds {} centres and {} thresholds, but the run has {} clusters",
-                          folder.centres().string(), run.centres->count(), run.misfit_below.size(),
-                          k);
+  if (run.centres->count() != k)
+    throw DataFormatError("'{}' holds {} centres, but the run has {} clusters",
+                          folder.centres().string(), run.centres->count(), k);
   const auto episodes = run.record.fingerprint().episodes;
   if (static_cast<std::int64_t>(run.labels.size()) != episodes)
     throw DataFormatError("'{}' labels {} episodes, but the run had {}", folder.labels().string(),
@@ -122,8 +100,11 @@ LoadedRun load_run(const RunFolder& folder) {
   run.margins = std::move(labels.margins);
   const ArrayFileReader centres(folder.centres());
   run.centres = find_method(run.record.method).load_centres(centres);
-  run.misfit_below = centres.read<double>("misfit_below").values;
   require_consistent(run, folder);
+  if (Calibration::is_in(centres))
+    run.calibration = Calibration::load(centres, run.record.k());
+  else
+    run.misfit_below = centres.read<double>("misfit_below", {run.record.k()}).values;
   return run;
 }
 

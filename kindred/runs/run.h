@@ -3,25 +3,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/data/label_writer.h"
+#include "kindred/runs/calibration.h"
 #include "kindred/runs/dataset.h"
 #include "kindred/runs/run_folder.h"
 #include "kindred/runs/run_record.h"
 
 namespace kindred {
 
-/// `misfit_below[c]` is the score (per step where scores sum over steps) under which a trajectory
-/// fits cluster c worse than all but one in a thousand of its own.
 struct LoadedRun {
   RunRecord record;
   std::vector<std::string> episodes;
   std::vector<std::int32_t> labels;  ///< Each from 0 to below k.
   std::vector<double> margins;       ///< How sure each label is.
   std::shared_ptr<const Centres> centres;
+  std::optional<Calibration> calibration;  ///< Older runs have none.
+  /// Those have for each cluster the score (per step where scores sum over steps) under which a
+  /// trajectory fits it worse than all but one in a thousand of its own.
   std::vector<double> misfit_below;
 };
 

@@ -55,7 +55,9 @@ TEST_F(Program, TheContractOfTheCommands) {
   EXPECT_GT(assigned.last()["nmi"].get<double>(), 0.85);
   EXPECT_LT(assigned.last()["misfits"].get<int>(), 25);
   EXPECT_THAT(kindred::read_text(folder_ / "new.csv"),
-              ::testing::StartsWith("episode,label,margin,fits\n"));
+              ::testing::StartsWith(
+                  "episode,label,margin,fits,posterior,surprise,misfit,p0,p1,p2,p3,p4\n"));
+  EXPECT_EQ(assigned.last()["held_out"], true);
 }
 
 TEST_F(Program, TrajectoriesOfAnotherKindFitNone) {
@@ -72,7 +74,12 @@ TEST_F(Program, TrajectoriesOfAnotherKindFitNone) {
   ASSERT_EQ(foreign.code, 0) << foreign.err;
   EXPECT_LT(own.last()["misfits"].get<int>(), 30);
   EXPECT_GT(foreign.last()["misfits"].get<int>(), 1400);
-  EXPECT_THAT(kindred::read_text(folder_ / "foreign.csv"), HasSubstr(",no\n"));
+  EXPECT_THAT(kindred::read_text(folder_ / "foreign.csv"), HasSubstr(",no,"));
+  EXPECT_THAT(foreign.err, HasSubstr("worse than 99% of the run's own, each judged by policies"));
+  EXPECT_EQ(foreign.last()["held_out"], true);
+  const auto never = run({"assign", "run", "random.h5", "-o", "never.csv", "--false-alarms", "0"});
+  EXPECT_THAT(never.err, HasSubstr("worse than 100% of the run's own"));
+  expect_bad_input({"assign", "run", "d.h5", "-o", "t.csv", "--false-alarms", "2"}, "false-alarms");
 
   ASSERT_EQ(run({"generate", "takeball", "--per-expert", "5", "-o", "t.h5"}).code, 0);
   expect_bad_input({"assign", "run", "t.h5", "-o", "t.csv"},

@@ -263,6 +263,48 @@ TEST(HeldOut, PrefersTheTruthToWhatOnlyMemorises) {
   EXPECT_LT(held_out.score(halves, 4).v, right.v);
 }
 
+TEST(OwnPart, IsWhatAPolicyOfTheEpisodesOwnExplains) {
+  const Exact exact(testing::linear_control({.episodes = 4, .length = 60}), 3);
+  const auto& layout = exact.statistics.layout();
+  const auto policy = solve_policy(layout, exact.statistics.of(0), kRidge);
+  constexpr double kTiny = 1e-9;  // of a ridge: the own policy is then the least-squares one
+  const auto own = own_part(layout, exact.statistics.of(1), policy, kTiny);
+  const auto best = solve_policy(layout, exact.statistics.of(1), kTiny);
+  const auto before = exact.errors_by_steps(1, policy), after = exact.errors_by_steps(1, best);
+  for (std::size_t d = 0; d < before.size(); ++d)
+    EXPECT_NEAR(own.explained[d], before[d] - after[d], 1e-5 * before[d]);
+  EXPECT_NEAR(own.parameters, static_cast<double>(layout.features), 1e-6);
+  EXPECT_LT(own_part(layout, exact.statistics.of(1), policy, kRidge).parameters, own.parameters);
+}
+
+TEST(OwnPart, SurprisesAsNoiseAloneDoesWhereThePolicyIsRight) {
+  for (const std::int64_t length : {6, 40, 200}) {
+    const Exact exact(testing::linear_control({.episodes = 300, .length = length, .policies = 1}));
+    const std::vector<std::int32_t> labels(300, 0);
+    const HeldOut held_out(exact.statistics, exact.data.ids, kRidge);
+    const auto fit = held_out.fit(labels, 1, held_out.score(labels, 1));
+    ASSERT_EQ(fit.surprises.size(), 300U);
+    double mean = 0.0, square = 0.0;
+    for (const double surprise : fit.surprises) {
+      mean += surprise / 300.0;
+      square += surprise * surprise / 300.0;
+    }
+    EXPECT_NEAR(mean, 0.0, 0.35) << length;
+    // The ridge keeps a policy of a few steps from following all of their noise.
+    EXPECT_GT(std::sqrt(square - mean * mean), length < 40 ? 0.5 : 0.8) << length;
+    EXPECT_LT(std::sqrt(square - mean * mean), 1.2) << length;
+    EXPECT_NEAR(fit.dispersion, 1.0, 0.2) << length;
+  }
+}
+
+TEST(OwnPart, AnEpisodeThatWentAstrayInPartsDoesNotSurprise) {
+  std::vector<OwnPart> pieces;
+  for (const double explained : {90.0, 4.0, 80.0, 5.0, 70.0}) pieces.push_back({{explained}, 4.0});
+  const std::vector<double> noise{1.0};
+  EXPECT_EQ(least_surprising_quarter(pieces, noise).explained.front(), 5.0);
+  EXPECT_EQ(least_surprising_quarter({pieces.front()}, noise).explained.front(), 90.0);
+}
+
 TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
   const Exact exact(testing::linear_control({.episodes = 30, .policies = 3}), 5);
   const auto fit = fit_exact(
@@ -270,7 +312,11 @@ TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
       std::vector<std::int32_t>(exact.data.labels.span().begin(), exact.data.labels.span().end()),
       kRidge);
   const auto solved = solve_policies(exact.statistics, fit.labels, fit.k, kRidge);
-  const ExactCentres centres(exact.map, exact.targets, solved.weights, solved.noise);
+  std::vector<double> own_noise;
+  for (std::int64_t j = 0; j < fit.k; ++j)
+    own_noise.insert(own_noise.end(), solved.noise.begin(), solved.noise.end());
+  const ExactCentres centres(exact.map, exact.targets, solved.weights, solved.noise, own_noise,
+                             kRidge);
   const auto scores = centres.score(exact.data, {});
   EXPECT_EQ(best_columns(scores), fit.labels);
 
@@ -283,6 +329,8 @@ TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
   const auto loaded = ExactCentres::load(ArrayFileReader(path));
   EXPECT_EQ(loaded->count(), 3);
   EXPECT_EQ(loaded->score(exact.data, {}).values, scores.values);
+  EXPECT_EQ(loaded->surprises(exact.data, fit.labels, {}),
+            centres.surprises(exact.data, fit.labels, {}));
   EXPECT_THROW(loaded->score(testing::linear_control({.obs_dim = 4}), {}), DataFormatError);
   std::filesystem::remove(path);
 }

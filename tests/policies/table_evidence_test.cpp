@@ -50,6 +50,42 @@ TEST(TableEvidence, TheClosestPairIsTheCheapestToJoin) {
   }
 }
 
+TEST(TableEvidence, NothingSurprisesButWhatTheTableWouldNotDo) {
+  const auto data = testing::repeating_choices(400, 2, 7);
+  const TableEvidence evidence(data, Workers(1));
+  const std::vector<std::int32_t> labels(data.labels.begin(), data.labels.end());
+  const auto fit = evidence.held_out_fit(labels, 2, {});
+  ASSERT_EQ(fit.surprises.size(), 400U);
+  double mean = 0.0, square = 0.0;
+  for (const double surprise : fit.surprises) {
+    mean += surprise / 400.0;
+    square += surprise * surprise / 400.0;
+  }
+  EXPECT_NEAR(mean, 0.0, 0.2);
+  EXPECT_NEAR(std::sqrt(square), 1.0, 0.2);
+
+  const auto centres = evidence.centres(labels, 2, {});
+  std::vector<std::int32_t> others;  // each under the policy that did not make it
+  for (const auto label : labels) others.push_back(1 - label);
+  const auto own = centres->surprises(data, labels, {});
+  const auto strange = centres->surprises(data, others, {});
+  std::int64_t more = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) more += strange[i] > own[i];
+  EXPECT_GT(more, 380);
+}
+
+TEST(TableEvidence, ObservationsThatWereNeverSeenCountNeitherForNorAgainst) {
+  const auto data = testing::repeating_choices(40, 1, 7);
+  const std::vector<std::int32_t> labels(40, 0);
+  const auto centres = TableEvidence(data, Workers(1)).centres(labels, 1, {});
+  auto elsewhere = data;
+  std::vector<float> table;
+  for (int s = 0; s < 6; ++s) table.push_back(static_cast<float>(100 + s));
+  elsewhere.observations = Observations::interned(Column<float>(std::move(table)), 1,
+                                                  Column<std::int32_t>(data.observations.index()));
+  for (const double surprise : centres->surprises(elsewhere, labels, {})) EXPECT_EQ(surprise, 0.0);
+}
+
 TEST(TableEvidence, LeavingAFoldOutIsFittingWithoutIt) {
   const auto data = testing::repeating_choices(30, 2, 3);  // few: every episode is a fold
   const TableEvidence evidence(data, Workers(1));

@@ -79,6 +79,8 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.converged = answer.fit.converged;
   result.options = to_json(Options(options).describe());
   result.centres = centres;
+  result.held_out_fit =
+      found.evidence->held_out_fit(answer.fit.labels, answer.fit.k, answer.held_out);
   result.k_found = options.k == 0;
   for (const auto& answer_for_k : found.answers)
     result.considered.push_back(answer_for_k.in_brief());
