@@ -93,8 +93,10 @@ FeatureMap FeatureMap::load(const ArrayFileReader& file) {
   const auto cosines = file.read_number<std::int64_t>("cosines");
   if (cosines < 0 || cosines > kMostCosines)
     file.refuse("cosines", fmt::format("is {}, expected 0 to {}", cosines, kMostCosines));
-  const double length = file.contains("cosine_length") ? file.read_number<double>("cosine_length") : 1.0;
-  if (!(length > 0.0)) file.refuse("cosine_length", fmt::format("is {}, expected more than 0", length));
+  const double length =
+      file.contains("cosine_length") ? file.read_number<double>("cosine_length") : 1.0;
+  if (!(length > 0.0))
+    file.refuse("cosine_length", fmt::format("is {}, expected more than 0", length));
   return {std::move(inputs), cosines, length};
 }
 

@@ -20,9 +20,7 @@ class FeatureMap {
   FeatureMap(const Observations& observations, std::int64_t cosines, double length = 1.0);
 
   /// The same numbers, scaled the same, with another number of cosines.
-  FeatureMap with_cosines(std::int64_t cosines) const {
-    return {inputs_, cosines, length_};
-  }
+  FeatureMap with_cosines(std::int64_t cosines) const { return {inputs_, cosines, length_}; }
 
   std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
   std::int64_t obs_dim() const { return inputs_.obs_dim; }

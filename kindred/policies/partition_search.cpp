@@ -12,7 +12,9 @@
 #include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/feature_evidence.h"
+#include "kindred/policies/plane_view.h"
 #include "kindred/policies/separation.h"
+#include "kindred/policies/sparse_statistics.h"
 #include "kindred/policies/table_evidence.h"
 
 namespace kindred {
@@ -33,9 +35,12 @@ constexpr std::int64_t kPieceSteps = 100;  // fewer than a piece has
 constexpr std::int64_t kFinerStarts = 12;
 constexpr std::int64_t kMostFiner = 6;   // policies
 constexpr std::int64_t kSpareFiner = 2;  // clusters more than that, to begin with
+constexpr std::int64_t kSimpleStarts = 4;
 constexpr std::size_t kMostAlternatives = 6;
-constexpr double kAsGood = 0.03;  // of what k clusters gain over one
-constexpr double kAlike = 0.9;    // NMI from which two answers say the same
+constexpr double kAsGood = 0.03;             // of what k clusters gain over one
+constexpr double kAlike = 0.9;               // NMI from which two answers say the same
+constexpr double kFarApart = 3.0;            // times the separation that is needed
+constexpr std::size_t kStartsToCompare = 4;  // fewer say nothing about each other
 constexpr std::int64_t kSplitStarts = 4;
 constexpr std::int64_t kVotes = 5;  // one piece in so many predicted better elsewhere
 constexpr double kSame = 0.9999;    // NMI from which two partitions are one
@@ -57,8 +62,8 @@ class Search {
     auto result = first_look();
     if (options_.tables || options_.cosines == 0 || is_clear(result)) return result;
     auto closer = closer_look();
-    return closer && best_v(closer->answers) > best_v(result.answers) ? std::move(*closer)
-                                                                      : std::move(result);
+    return closer && closer->answer().held_out.v > result.answer().held_out.v ? std::move(*closer)
+                                                                              : std::move(result);
   }
 
  private:
@@ -114,8 +119,7 @@ class Search {
     }
     const auto most =
         (options_.k > 0 ? options_.k : std::min(options_.k_max, kMostFiner)) + kSpareFiner;
-    const auto descents =
-        descend(*view.evidence, std::min(options_.starts, kFinerStarts), most);
+    const auto descents = descend(*view.evidence, std::min(options_.starts, kFinerStarts), most);
     auto answers = best_of(*view.evidence, descents);
     judge(*view.evidence, descents, answers);
     return conclude(view, descents, std::move(answers));
@@ -273,9 +277,10 @@ class Search {
     return count > 0.0 ? sum / count : 1.0;
   }
 
-  /// The most clusters that predict better than fewer, and of which every two are told apart; the
-  /// asked number where it was asked for.
-  std::size_t choose(const View& view, std::vector<Answer>& answers) const {
+  /// The most clusters that predict better than fewer, of which every two are told apart, and to
+  /// which more than one start leads; the asked number where it was asked for.
+  std::size_t choose(const View& view, const std::vector<Descent>& descents,
+                     std::vector<Answer>& answers) const {
     if (options_.k > 0) return answers.size() - 1;
     SeparationCheck check;
     if (view.map && options_.cosines > 0)
@@ -285,8 +290,24 @@ class Search {
       };
     const auto fewest = fewest_answer(answers);
     for (auto i = answers.size() - 1; i > fewest; --i)
-      if (is_believed(answers[i], best_v(std::span(answers).first(i)), check)) return i;
+      if (is_believed(answers[i], best_v(std::span(answers).first(i)), check) &&
+          is_found_again(descents, answers[i]))
+        return i;
     return fewest;
+  }
+
+  /// Whether another start led to much the same, or the clusters are so far apart that one start is
+  /// enough.
+  static bool is_found_again(const std::vector<Descent>& descents, const Answer& answer) {
+    if (answer.separation > kFarApart * answer.needed || descents.size() < kStartsToCompare)
+      return true;
+    for (std::size_t r = 0; r < descents.size(); ++r) {
+      const auto found = descents[r].fits.find(answer.fit.k);
+      if (found != descents[r].fits.end() && static_cast<std::int64_t>(r) != answer.start &&
+          normalized_mutual_information(found->second.labels, answer.fit.labels) > kAlike)
+        return true;
+    }
+    return false;
   }
 
   /// The fewest clusters that keep apart what is known to be apart.
@@ -423,6 +444,41 @@ class Search {
     return fits;
   }
 
+  /// Tables know nothing of how observations resemble each other, so where several answers are as
+  /// good most of them mean nothing to anybody. Policies that are linear in the cells of planes, as
+  /// they lie or as seen from the acting one, have answers that can be put in words.
+  std::vector<std::vector<std::int32_t>> simple_partitions(std::int64_t k) const {
+    std::vector<std::vector<std::int32_t>> result;
+    if (!options_.tables || k == 1) return result;
+    const ActionTargets targets(data_.actions);
+    for (const auto& view : {PlaneView::raw(data_), PlaneView::egocentric(data_)}) {
+      if (!view) continue;
+      const SparseStatistics statistics(data_, *view, targets, run_);
+      std::vector<ExactFit> fits(kSimpleStarts);
+      run_.chunks(kSimpleStarts, 1, [&](std::int64_t start, std::int64_t) {
+        std::vector<std::int32_t> labels(static_cast<std::size_t>(data_.episodes()));
+        for (std::size_t i = 0; i < labels.size(); ++i)
+          labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(k + kSpareClusters));
+        Random random(static_cast<std::uint64_t>(options_.seed), "simple",
+                      static_cast<std::uint64_t>(start));
+        random.shuffle(std::span(labels));
+        auto& fit = fits[static_cast<std::size_t>(start)];
+        for (;;) {
+          fit = fit_exact(statistics, std::move(labels), options_.ridge);
+          if (fit.k <= k) return;
+          const auto pair =
+              kindred::closest_pairs(statistics, fit.labels, fit.k, options_.ridge, 1);
+          labels = consecutive_labels(joined_labels(fit.labels, pair.front()));
+        }
+      });
+      const auto best = std::ranges::max_element(fits, {}, [&](const ExactFit& fit) {
+        return fit.k == k ? fit.objective() : -std::numeric_limits<double>::infinity();
+      });
+      if (best->k == k) result.push_back(best->labels);
+    }
+    return result;
+  }
+
   /// Partitions unlike the answer that predict as well, as far as the folds can tell.
   std::vector<Answer> alternatives(const Evidence& evidence, const std::vector<Descent>& descents,
                                    const Answer& answer, std::int64_t k, double v_of_one) const {
@@ -432,6 +488,18 @@ class Search {
       other.start = start;
       other.fit.labels = descents[static_cast<std::size_t>(start)].fits.at(k).labels;
     }
+    auto result = as_good(evidence, std::move(tried), answer, k, v_of_one);
+    if (result.empty()) return result;
+    std::vector<Answer> simple;
+    for (auto& labels : simple_partitions(k)) simple.emplace_back().fit.labels = std::move(labels);
+    for (auto& other : result) simple.push_back(std::move(other));
+    return as_good(evidence, std::move(simple), answer, k, v_of_one);
+  }
+
+  /// Those of the partitions, after rounds from them, that predict as well as the answer and are
+  /// unlike it and each other.
+  std::vector<Answer> as_good(const Evidence& evidence, std::vector<Answer> tried,
+                              const Answer& answer, std::int64_t k, double v_of_one) const {
     run_.chunks(std::ssize(tried), 1, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
         tried[i].fit = evidence.fit(std::move(tried[i].fit.labels), links_for(k));
@@ -445,9 +513,10 @@ class Search {
     };
     for (auto& other : tried) {
       const auto lost = evidence.gain(other.held_out, answer.held_out);
-      const bool as_good = answer.held_out.v - other.held_out.v <
-                           std::max(kAsGood * (answer.held_out.v - v_of_one), kErrors * lost.error);
-      if (other.fit.k == k && as_good && !like(other, answer) &&
+      const bool is_as_good =
+          answer.held_out.v - other.held_out.v <
+          std::max(kAsGood * (answer.held_out.v - v_of_one), kErrors * lost.error);
+      if (other.fit.k == k && is_as_good && !like(other, answer) &&
           std::ranges::none_of(result, [&](const Answer& kept) { return like(other, kept); }))
         result.push_back(std::move(other));
     }
@@ -478,10 +547,10 @@ class Search {
     SearchResult result;
     const auto& evidence = *view.evidence;
     result.evidence = view.evidence;
-    result.chosen = choose(view, answers);
+    result.chosen = choose(view, descents, answers);
     while (options_.k == 0 && answers[result.chosen].fit.k < options_.k_max &&
            split_best(evidence, descents, answers, result.chosen)) {
-      const auto chosen = choose(view, answers);
+      const auto chosen = choose(view, descents, answers);
       if (chosen <= result.chosen) break;
       result.chosen = chosen;
     }

@@ -70,7 +70,6 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
   Clustering result;
   result.method = "pg-kmeans";
   result.labels = answer.labels;
-  result.scores = answer.scores;
   result.score_meaning = "log-likelihood";
   result.objective = answer.rounds.back().objective;
   result.iterations = std::ssize(answer.rounds);
@@ -78,6 +77,7 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
   result.options = to_json(Options(options).describe());
   result.centres =
       std::make_shared<PlaneCentres>(found.view, data.actions.count(), answer.networks);
+  result.scores = result.centres->score(data, run);
   result.k_found = options.k == 0;
   const auto& one = found.answers.front();
   for (const auto& at_k : found.answers) {
