@@ -1,5 +1,6 @@
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <map>
 
 #include "kindred/core/error.h"
+#include "kindred/core/files.h"
 #include "kindred/methods/pg_kmeans/episode_regression.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -526,6 +528,77 @@ TEST(PgKmeans, OptionsThatDoNotFitTheDataAreExplained) {
             "merge-to is 3 but k is 2; merging can only lower the number");
   EXPECT_NE(message([](Options& o) { o.policy = PolicyKind::kTabular; }).find("use policy 'mlp'"),
             std::string::npos);
+}
+
+/// A file of what is known, gone with the test.
+class SeedsFile {
+ public:
+  explicit SeedsFile(const std::string& text)
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              fmt::format("seeds-{}.csv", ::testing::UnitTest::GetInstance()->random_seed())) {
+    write_text(path_, text);
+  }
+  ~SeedsFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(PgKmeans, SeedsKeepTheirNumbers) {
+  const auto data = linear_control({.episodes = 30, .policies = 3});
+  // Episodes 0, 1 and 2 are of three policies, in whatever order the search would find them.
+  const SeedsFile seeds("episode,label\n0,2\n1,0\n2,1\n3,2\n");
+  Options options;
+  options.seeds = seeds.path();
+  const auto result = fit(data, options);
+  ASSERT_EQ(result.k(), 3);
+  for (std::size_t i = 0; i < 30; ++i)
+    EXPECT_EQ(result.labels[i], std::vector<std::int32_t>({2, 0, 1})[i % 3]) << i;
+  EXPECT_EQ(best_columns(result.scores), result.labels);
+}
+
+TEST(PgKmeans, SeedsAreKeptAgainstTheEvidence) {
+  const auto data = linear_control({.episodes = 30, .policies = 2});
+  const SeedsFile seeds("episode,other,link\n0,2,apart\n4,1,together\n");
+  Options options;
+  options.seeds = seeds.path();
+  const auto result = fit(data, options);
+  EXPECT_NE(result.labels[0], result.labels[2]);
+  EXPECT_EQ(result.labels[4], result.labels[1]);
+}
+
+TEST(PgKmeans, SeedsThatCannotBeKeptAreRefused) {
+  const auto data = linear_control({.episodes = 30, .policies = 2});
+  const auto refused = [&](const std::string& text, std::int64_t k = 0,
+                           Choose choose = Choose::kAuto) {
+    const SeedsFile seeds(text);
+    Options options;
+    options.k = k;
+    options.choose = choose;
+    options.seeds = seeds.path();
+    EXPECT_THROW(fit(data, options), Error) << text;
+  };
+  refused("episode,label\n0,0\n1,1\n2,2\n", 2);
+  refused("episode,label\n0,0\n0,1\n");
+  refused("episode,label\n99,0\n");
+  refused("episode,other,link\n0,1,together\n1,0,apart\n");
+  refused("episode,other,link\n0,1,near\n");
+  refused("episode,name\n0,1\n");
+  refused("episode,label\n0,0\n", 2, Choose::kObjective);
+}
+
+/// Extra's observations are too wide for statistics of features; its planes are looked at instead.
+TEST(PgKmeans, FindsPoliciesOnPlanes) {
+  const auto data = gridworld("extra", 300);
+  Options options;
+  options.k_max = 2;
+  const auto result = fit(data, options);
+  EXPECT_EQ(result.options.at("policy"), "mlp");
+  EXPECT_EQ(result.options.at("choose"), "held-out");
+  ASSERT_TRUE(result.judgement);
+  EXPECT_GE(result.judgement->v, result.judgement->v_of_one);
+  EXPECT_GT(nmi(result, data), 0.2);
 }
 
 }  // namespace
