@@ -127,8 +127,10 @@ struct ClusterCommand {
         return fmt::format("{} found; {} would predict no better", k, more);
       if (separation <= 0.0)
         return fmt::format("{} found; of {} two could not be told apart", k, more);
+      const double needed = one["needed"];
+      if (separation >= needed) return fmt::format("{} found; to {} one start led alone", k, more);
       return fmt::format("{} found; of {} two differ by {:.2g} nats per step, {:.2g} would count",
-                         k, more, separation, one["needed"].get<double>());
+                         k, more, separation, needed);
     }
     return fmt::format("{} found; more were not judged", k);
   }

@@ -590,9 +590,10 @@ TEST(PgKmeans, SeedsThatCannotBeKeptAreRefused) {
 
 /// Extra's observations are too wide for statistics of features; its planes are looked at instead.
 TEST(PgKmeans, FindsPoliciesOnPlanes) {
-  const auto data = gridworld("extra", 300);
+  const auto data = gridworld("extra", 150);
   Options options;
-  options.k_max = 2;
+  options.k = 2;
+  options.restarts = 2;
   const auto result = fit(data, options);
   EXPECT_EQ(result.options.at("policy"), "mlp");
   EXPECT_EQ(result.options.at("choose"), "held-out");
