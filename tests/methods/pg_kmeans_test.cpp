@@ -590,7 +590,7 @@ TEST(PgKmeans, SeedsThatCannotBeKeptAreRefused) {
 
 /// Extra's observations are too wide for statistics of features; its planes are looked at instead.
 TEST(PgKmeans, FindsPoliciesOnPlanes) {
-  const auto data = gridworld("extra", 150);
+  const auto data = gridworld("extra", 400);
   Options options;
   options.k = 2;
   options.restarts = 2;
