@@ -5,8 +5,6 @@
 #include <numeric>
 #include <string_view>
 
-#include "kindred/core/random.h"
-
 namespace kindred {
 namespace {
 
@@ -60,22 +58,41 @@ std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterP
   return result;
 }
 
-ClusterPair closest_allowed(std::span<const ClusterPair> pairs, const Links& links,
-                            std::span<const std::int32_t> labels) {
+void join_closest(std::span<const ClusterPair> pairs, const Links& links,
+                  std::vector<std::int32_t>& labels) {
   const auto allowed = std::ranges::find_if(
       pairs, [&](const ClusterPair& pair) { return links.kept(joined_labels(labels, pair)); });
-  return allowed == pairs.end() ? pairs.front() : *allowed;
+  labels =
+      consecutive_labels(joined_labels(labels, allowed == pairs.end() ? pairs.front() : *allowed));
 }
 
-void join_closest(const Evidence& evidence, const Links& links, std::vector<std::int32_t>& labels,
-                  std::int64_t k) {
-  const auto most = links.empty() ? 1 : static_cast<std::size_t>(k * (k - 1) / 2);
-  const auto pairs = evidence.closest_pairs(labels, k, most);
-  const auto [into, from] = closest_allowed(pairs, links, labels);
-  for (auto& label : labels) {
-    if (label == from) label = into;
-    if (label > from) --label;
-  }
+std::size_t pairs_to_try(const Links& links, std::int64_t k) {
+  return links.empty() ? 1 : static_cast<std::size_t>(k * (k - 1) / 2);
+}
+
+std::vector<std::int32_t> random_partition(std::int64_t episodes, std::int64_t clusters,
+                                           Random random) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(episodes));
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(clusters));
+  random.shuffle(std::span(labels));
+  return labels;
+}
+
+std::vector<std::int64_t> sample_by_id(std::span<const std::string> ids, std::int64_t most,
+                                       std::span<const std::int64_t> always) {
+  std::vector<std::int64_t> episodes(ids.size());
+  std::iota(episodes.begin(), episodes.end(), 0);
+  if (std::ssize(episodes) <= most) return episodes;
+  std::vector<std::uint64_t> place;
+  for (const auto& id : ids) place.push_back(Random(0, "sample/" + id)());
+  for (const auto i : always) place[static_cast<std::size_t>(i)] = 0;
+  std::ranges::nth_element(episodes, episodes.begin() + most, {}, [&](std::int64_t i) {
+    return std::pair(place[static_cast<std::size_t>(i)], i);
+  });
+  episodes.resize(static_cast<std::size_t>(most));
+  std::ranges::sort(episodes);
+  return episodes;
 }
 
 std::vector<std::vector<std::int32_t>> draw_folds(std::span<const std::string> ids,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
+#include "kindred/core/random.h"
 #include "kindred/core/workers.h"
 #include "kindred/policies/links.h"
 
@@ -122,14 +123,21 @@ std::vector<std::int32_t> joined_labels(std::span<const std::int32_t> labels, Cl
 /// 0 where the label is one of the two, else -1.
 std::vector<std::int32_t> only_of(std::span<const std::int32_t> labels, ClusterPair pair);
 
-/// The first of the pairs that links allow to be joined, or the first where they allow none.
-ClusterPair closest_allowed(std::span<const ClusterPair> pairs, const Links& links,
-                            std::span<const std::int32_t> labels);
+/// Joins the first of the pairs, which come closest first, that links allow to be joined, or the
+/// first where they allow none; labels stay consecutive.
+void join_closest(std::span<const ClusterPair> pairs, const Links& links,
+                  std::vector<std::int32_t>& labels);
+/// How many pairs of k clusters that takes at most.
+std::size_t pairs_to_try(const Links& links, std::int64_t k);
 
-/// Joins the closest two clusters that links allow to be joined, or any two where they allow none;
-/// labels stay consecutive.
-void join_closest(const Evidence& evidence, const Links& links, std::vector<std::int32_t>& labels,
-                  std::int64_t k);
+/// Labels of as many episodes for each of the clusters, as far as that can be, in random order.
+std::vector<std::int32_t> random_partition(std::int64_t episodes, std::int64_t clusters,
+                                           Random random);
+
+/// At most `most` of the episodes, in order: all, or those of `always` and a sample that follows
+/// from the ids.
+std::vector<std::int64_t> sample_by_id(std::span<const std::string> ids, std::int64_t most,
+                                       std::span<const std::int64_t> always);
 
 /// The fold of each episode, [draws][episodes]. Folds belong to episodes: they follow from the ids,
 /// whatever the order or the clusters.

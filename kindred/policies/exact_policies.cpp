@@ -206,6 +206,18 @@ ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t
   return fit;
 }
 
+ExactFit fit_down_to(std::int64_t k, const EpisodeStatistics& statistics,
+                     std::vector<std::int32_t> labels, double ridge, const Links& links,
+                     std::int64_t most_rounds) {
+  for (;;) {
+    auto fit = fit_exact(statistics, std::move(labels), ridge, links, most_rounds);
+    if (fit.k <= k) return fit;
+    labels = std::move(fit.labels);
+    join_closest(closest_pairs(statistics, labels, fit.k, ridge, pairs_to_try(links, fit.k)), links,
+                 labels);
+  }
+}
+
 std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
                                        std::span<const std::int32_t> labels, std::int64_t k,
                                        double ridge, std::size_t most) {

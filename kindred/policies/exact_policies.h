@@ -68,6 +68,11 @@ ExactPolicies solve_policies(const EpisodeStatistics& statistics,
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
                    double ridge, const Links& links = {}, std::int64_t most_rounds = 100);
 
+/// The same, with the closest two clusters joined and rounds again until at most k are left.
+ExactFit fit_down_to(std::int64_t k, const EpisodeStatistics& statistics,
+                     std::vector<std::int32_t> labels, double ridge, const Links& links,
+                     std::int64_t most_rounds = 100);
+
 /// The pairs (a < b) whose joining lowers J least, that of the least first; at most `most`.
 std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
                                        std::span<const std::int32_t> labels, std::int64_t k,

@@ -93,6 +93,14 @@ bool Links::kept(std::span<const std::int32_t> labels) const {
 }
 
 void Links::enforce(std::span<std::int32_t> labels, std::int64_t k) const {
+  if (keep_apart(labels, k)) return;
+  // What labels were before can lead into a corner; from nothing the groups fit.
+  std::ranges::for_each(episodes(), [&](auto i) { labels[static_cast<std::size_t>(i)] = 0; });
+  if (!keep_apart(labels, k))
+    throw InvalidArgument("the links keep more than {} groups of episodes apart", k);
+}
+
+bool Links::keep_apart(std::span<std::int32_t> labels, std::int64_t k) const {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const auto& group = groups_[g];
     std::vector<std::uint8_t> taken(static_cast<std::size_t>(k), 0);
@@ -103,12 +111,12 @@ void Links::enforce(std::span<std::int32_t> labels, std::int64_t k) const {
     auto own = labels[static_cast<std::size_t>(group.episodes.front())];
     if (taken[static_cast<std::size_t>(own)] != 0) {
       const auto free = std::ranges::find(taken, std::uint8_t{0});
-      if (free == taken.end())
-        throw InvalidArgument("the links keep more than {} groups of episodes apart", k);
+      if (free == taken.end()) return false;
       own = static_cast<std::int32_t>(free - taken.begin());
     }
     for (const auto i : group.episodes) labels[static_cast<std::size_t>(i)] = own;
   }
+  return true;
 }
 
 std::int64_t Links::assign(const Matrix& costs, std::span<std::int32_t> labels) const {

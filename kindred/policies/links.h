@@ -36,6 +36,10 @@ class Links {
   std::int64_t assign(const Matrix& costs, std::span<std::int32_t> labels) const;
 
  private:
+  /// Group after group to its present label, or to the first that no group before it has which must
+  /// be apart. Whether there always was one.
+  bool keep_apart(std::span<std::int32_t> labels, std::int64_t k) const;
+
   struct Group {
     std::vector<std::int64_t> episodes;
     std::vector<std::size_t> apart;  // groups with other labels

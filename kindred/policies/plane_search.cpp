@@ -19,7 +19,6 @@ namespace {
 constexpr std::int64_t kFirstEpisodes = 10000;  // give the first labels
 constexpr std::int64_t kFirstRounds = 30;
 constexpr std::int64_t kSpare = 2;  // clusters more than wanted, to begin with
-constexpr std::size_t kEveryPair = 1000;
 constexpr std::int64_t kMostNetworkRounds = 20;
 constexpr std::int64_t kPatience = 3;     // rounds without a better V
 constexpr std::int64_t kTrainings = 200;  // most steps of a network in a round
@@ -37,7 +36,7 @@ class PlaneSearch {
         run_(run),
         targets_(data.actions),
         half_of_(draw_folds(data.ids, kHalves, 1).front()) {
-    const auto sample = first_episodes();
+    const auto sample = sample_by_id(data.ids, kFirstEpisodes, options.links.episodes());
     choose_view(sample);
     everything_ = std::make_unique<SparseStatistics>(data, *view_, targets_, run);
     first_ = everything_->subset(sample);
@@ -77,33 +76,17 @@ class PlaneSearch {
   /// The view in which one policy for everything predicts best.
   void choose_view(std::span<const std::int64_t> sample) {
     const auto part = select_episodes(data_, sample);
-    double best = -std::numeric_limits<double>::infinity();
-    for (const bool egocentric : {false, true}) {
-      const auto view = egocentric ? PlaneView::egocentric(data_) : PlaneView::raw(data_);
-      if (!view) continue;
-      const SparseStatistics statistics(part, *view, targets_, run_);
-      const HeldOut held_out(statistics, part.ids, options_.ridge);
-      const double v = held_out.quick_score(std::vector<std::int32_t>(part.ids.size(), 0), 1);
-      if (v <= best) continue;
-      best = v;
-      view_ = std::make_shared<PlaneView>(*view);
-    }
-  }
-
-  /// A sample that follows from the ids, and whatever is linked.
-  std::vector<std::int64_t> first_episodes() const {
-    std::vector<std::int64_t> episodes(static_cast<std::size_t>(data_.episodes()));
-    std::iota(episodes.begin(), episodes.end(), 0);
-    if (data_.episodes() <= kFirstEpisodes) return episodes;
-    std::vector<std::uint64_t> place;
-    for (const auto& id : data_.ids) place.push_back(Random(0, "sample/" + id)());
-    for (const auto i : options_.links.episodes()) place[static_cast<std::size_t>(i)] = 0;
-    std::ranges::nth_element(episodes, episodes.begin() + kFirstEpisodes, {}, [&](std::int64_t i) {
-      return std::pair(place[static_cast<std::size_t>(i)], i);
-    });
-    episodes.resize(kFirstEpisodes);
-    std::ranges::sort(episodes);
-    return episodes;
+    const auto v_of_one = [&](const PlaneView& view) {
+      const SparseStatistics statistics(part, view, targets_, run_);
+      return HeldOut(statistics, part.ids, options_.ridge)
+          .quick_score(std::vector<std::int32_t>(part.ids.size(), 0), 1);
+    };
+    const auto raw = PlaneView::raw(data_);
+    if (!raw || !data_.actions.is_discrete())
+      throw InvalidArgument("the data are not planes of zeros and ones with discrete actions");
+    const auto egocentric = raw->egocentric(data_);
+    const bool turned = egocentric && v_of_one(*egocentric) > v_of_one(*raw);
+    view_ = std::make_shared<PlaneView>(turned ? *egocentric : *raw);
   }
 
   /// Labels of all episodes by policies in closed form: those of the start with the best V, or the
@@ -117,23 +100,14 @@ class PlaneSearch {
     std::vector<double> v(found.size(), -std::numeric_limits<double>::infinity());
     run_.report({.stage = fmt::format("first labels, k = {}", k), .fraction = 0.0, .sizes = {}});
     run_.chunks(options_.starts, 1, [&](std::int64_t start, std::int64_t) {
-      auto& labels = found[static_cast<std::size_t>(start)];
-      const auto clusters = k + kSpare;
-      for (std::int64_t i = 0; i < first_->episodes(); ++i)
-        labels.push_back(static_cast<std::int32_t>(i % clusters));
-      Random random(static_cast<std::uint64_t>(options_.seed), "init",
-                    static_cast<std::uint64_t>(start));
-      random.shuffle(std::span(labels));
-      first_links_.enforce(labels, clusters);
-      for (;;) {
-        const auto fit = fit_exact(*first_, labels, options_.ridge, first_links_, kFirstRounds);
-        labels = fit.labels;
-        if (fit.k == k) v[static_cast<std::size_t>(start)] = held_out.quick_score(labels, k);
-        if (fit.k <= k) return;
-        const auto pairs = closest_pairs(*first_, labels, fit.k, options_.ridge, kEveryPair);
-        labels =
-            consecutive_labels(joined_labels(labels, closest_allowed(pairs, first_links_, labels)));
-      }
+      auto labels = random_partition(first_->episodes(), k + kSpare,
+                                     Random(static_cast<std::uint64_t>(options_.seed), "init",
+                                            static_cast<std::uint64_t>(start)));
+      first_links_.enforce(labels, k + kSpare);
+      auto fit =
+          fit_down_to(k, *first_, std::move(labels), options_.ridge, first_links_, kFirstRounds);
+      if (fit.k == k) v[static_cast<std::size_t>(start)] = held_out.quick_score(fit.labels, k);
+      found[static_cast<std::size_t>(start)] = std::move(fit.labels);
     });
     std::vector<std::size_t> order(found.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -281,8 +255,6 @@ class PlaneSearch {
 
 PlaneSearchResult search_planes(const Trajectories& data, const PlaneSearchOptions& options,
                                 const RunContext& run) {
-  if (!data.actions.is_discrete() || !PlaneView::raw(data))
-    throw InvalidArgument("the data are not planes of zeros and ones with discrete actions");
   return PlaneSearch(data, options, run).find();
 }
 

@@ -54,42 +54,49 @@ std::optional<std::vector<std::int64_t>> count_ones(const Observations& observat
 
 }  // namespace
 
-std::optional<PlaneView> PlaneView::raw(const Trajectories& data) {
+std::optional<std::vector<std::uint8_t>> PlaneView::varying_cells(const Trajectories& data) {
   const auto& observations = data.observations;
   if (observations.dim() < kWide || observations.steps() == 0) return std::nullopt;
   const auto ones = count_ones(observations);
   if (!ones) return std::nullopt;
-  PlaneView view;
-  view.obs_dim_ = observations.dim();
+  std::vector<std::uint8_t> result;
   std::int64_t varying = 0, total = 0;
   for (const auto count : *ones) {
     const bool varies = count > 0 && count < observations.steps();
-    view.varies_.push_back(varies ? 1 : 0);
+    result.push_back(varies ? 1 : 0);
     varying += varies;
     total += varies ? count : 0;
   }
   if (total * kFewOnes > varying * observations.steps()) return std::nullopt;
-  view.number_columns(observations);
+  return result;
+}
+
+std::optional<PlaneView> PlaneView::raw(const Trajectories& data) {
+  auto varies = varying_cells(data);
+  if (!varies) return std::nullopt;
+  PlaneView view;
+  view.obs_dim_ = data.observations.dim();
+  view.varies_ = std::move(*varies);
+  view.number_columns(data.observations);
   return view;
 }
 
-std::optional<PlaneView> PlaneView::egocentric(const Trajectories& data) {
-  auto view = raw(data);
-  if (!view) return std::nullopt;
-  const auto dim = view->obs_dim_;
+std::optional<PlaneView> PlaneView::egocentric(const Trajectories& data) const {
+  PlaneView view = *this;
   // Every way to cut an observation into planes, and every plane of it, until one is as described.
-  for (std::int64_t planes = 2; planes <= std::min(kMostPlanes, dim); ++planes)
-    for (std::int64_t height = kLeastSide; dim % planes == 0 && height <= dim / planes; ++height) {
-      if (dim / planes % height != 0 || dim / planes / height < kLeastSide) continue;
+  for (std::int64_t planes = 2; planes <= std::min(kMostPlanes, obs_dim_); ++planes)
+    for (std::int64_t height = kLeastSide; obs_dim_ % planes == 0 && height <= obs_dim_ / planes;
+         ++height) {
+      if (obs_dim_ / planes % height != 0 || obs_dim_ / planes / height < kLeastSide) continue;
       for (const bool last : {true, false})
         for (std::int64_t plane = 0; plane < planes; ++plane) {
-          view->planes_ = planes;
-          view->height_ = height;
-          view->width_ = dim / planes / height;
-          view->planes_last_ = last;
-          view->acting_ = plane;
-          if (!view->acts(data)) continue;
-          view->number_columns(data.observations);
+          view.planes_ = planes;
+          view.height_ = height;
+          view.width_ = obs_dim_ / planes / height;
+          view.planes_last_ = last;
+          view.acting_ = plane;
+          if (!view.acts(data)) continue;
+          view.number_columns(data.observations);
           return view;
         }
     }

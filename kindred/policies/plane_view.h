@@ -37,8 +37,11 @@ class PlaneView {
   /// Cells where they are. Nothing unless observations are wide, hold only zeros and ones, and
   /// nearly all are zeros.
   static std::optional<PlaneView> raw(const Trajectories& data);
-  /// Cells as seen from the acting one, and where that one is. Nothing where there is no such cell.
-  static std::optional<PlaneView> egocentric(const Trajectories& data);
+  /// Cells as seen from the acting one, and where that one is, of the data this is a raw view of.
+  /// Nothing where there is no such cell.
+  std::optional<PlaneView> egocentric(const Trajectories& data) const;
+  /// Whether there is a raw view.
+  static bool suits(const Trajectories& data) { return varying_cells(data).has_value(); }
 
   std::int64_t obs_dim() const { return obs_dim_; }
   bool is_egocentric() const { return acting_ >= 0; }
@@ -50,6 +53,8 @@ class PlaneView {
 
  private:
   PlaneView() = default;
+  /// [obs_dim]: whether each number varies; nothing where there is no raw view.
+  static std::optional<std::vector<std::uint8_t>> varying_cells(const Trajectories& data);
   /// Whether the cell taken for the acting one always is a single cell that moves by at most one.
   bool acts(const Trajectories& data) const;
   /// The number of the place where `cell` is seen: itself, or one relative to the acting cell.

@@ -55,6 +55,21 @@ TEST(Links, AreKeptWhateverIsCheapest) {
   }
 }
 
+/// The last group is apart from all others, each apart from the next; labels the ends have lead the middle into a
+/// corner unless all start anew.
+TEST(Links, AreKeptWithAsFewClustersAsWereFound) {
+  const Links row(4, Pairs{}, Pairs{{0, 2}, {2, 3}, {3, 1}, {0, 3}});
+  const auto k = row.least_clusters();
+  for (std::int32_t code = 0; code < 81; ++code) {
+    std::vector<std::int32_t> labels = {code % 3, code / 3 % 3, code / 9 % 3, code / 27};
+    row.enforce(labels, std::max<std::int64_t>(k, 3));
+    EXPECT_TRUE(row.kept(labels)) << code;
+  }
+  EXPECT_EQ(k, 3);
+  std::vector<std::int32_t> labels(4, 0);
+  EXPECT_THROW(row.enforce(labels, 2), InvalidArgument);
+}
+
 TEST(Links, AmongSomeEpisodesAreTheSame) {
   const auto among = some_links().among(std::vector<std::int64_t>{1, 2, 3, 4});
   EXPECT_THAT(among.episodes(), ElementsAre(0, 1, 3));

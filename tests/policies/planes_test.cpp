@@ -65,8 +65,10 @@ Trajectories boards(std::int64_t episodes, bool planes_last, std::uint64_t seed 
 TEST(PlaneView, RecognisesWhoActs) {
   for (const bool planes_last : {true, false}) {
     const auto data = boards(100, planes_last);
-    const auto raw = PlaneView::raw(data), view = PlaneView::egocentric(data);
-    ASSERT_TRUE(raw && view);
+    const auto raw = PlaneView::raw(data);
+    ASSERT_TRUE(raw);
+    const auto view = raw->egocentric(data);
+    ASSERT_TRUE(view);
     EXPECT_FALSE(raw->is_egocentric());
     EXPECT_TRUE(view->is_egocentric());
     // The constant, where the acting cell is, and two cells as seen from there.
@@ -104,13 +106,14 @@ TEST(PlaneView, NobodyActsWhereCellsJump) {
   auto jumping = data;
   jumping.observations =
       Observations::dense(Column<std::uint8_t>(cells), std::ssize(cells) / data.steps());
-  EXPECT_TRUE(PlaneView::raw(jumping));
-  EXPECT_FALSE(PlaneView::egocentric(jumping));
+  const auto raw = PlaneView::raw(jumping);
+  ASSERT_TRUE(raw);
+  EXPECT_FALSE(raw->egocentric(jumping));
 }
 
 TEST(SparseStatistics, AreTheSumsOverSteps) {
   const auto data = boards(12, true);
-  const auto view = *PlaneView::egocentric(data);
+  const auto view = *PlaneView::raw(data)->egocentric(data);
   const ActionTargets targets(data.actions);
   const SparseStatistics statistics(data, view, targets, Workers(1));
   const auto rows = view.see(data.observations, {});

@@ -1,16 +1,14 @@
 // Policies as networks on the CPU. Where observations repeat and actions are discrete the gradient
 // is exact and comes from counts, otherwise from minibatches of steps. Each core trains one policy
 // at a time; a policy's round stays in its cache.
-#include <array>
 #include <optional>
 
 #include "kindred/core/shared_progress.h"
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
+#include "kindred/methods/pg_kmeans/networks.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
 #include "kindred/nn/cpu_policy.h"
-#include "kindred/policies/architecture.h"
-#include "kindred/policies/centres.h"
 #include "kindred/policies/scoring.h"
 #include "kindred/policies/step_counts.h"
 #include "kindred/policies/step_trainer.h"
@@ -18,18 +16,12 @@
 namespace kindred::pg_kmeans {
 namespace {
 
-class NetworkLearner final : public PolicyLearner {
+class NetworkLearner final : public Networks {
  public:
   NetworkLearner(const Trajectories& data, const Options& options, const RunContext& run)
-      : data_(data),
-        options_(options),
-        run_(run),
-        view_(view_of(data, options)),
-        policies_(architecture_for(data, view_, options.hidden, options.hidden_layers),
-                  options.restarts * options.k),
+      : Networks(data, options, run),
         adam_{.learning_rate = options.learning_rate,
               .max_gradient_norm = options.max_gradient_norm} {
-    for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
     if (data.observations.is_interned() && data.actions.is_discrete()) {
       codes_.emplace(data, run);
       table_.resize(static_cast<std::size_t>(data.observations.distinct() * view_.inputs.count()));
@@ -39,76 +31,40 @@ class NetworkLearner final : public PolicyLearner {
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
-    if (options_.common_share > 0.0 && !common_) clone_common_policy();
-    train(policies_, slots, labels, round);
+    need_common_policy();
+    auto stack = policies_.select(slots);
+    train(stack, slots, labels, round);
+    policies_.assign(slots, stack);
   }
 
   Matrix score(std::span<const std::int64_t> slots) const override {
     const auto stack = policies_.select(slots);
-    const auto scoring = scoring_of(options_);
-    if (!codes_) return score_trajectories(data_, view_, stack, scoring, common_steps_, run_);
+    if (!codes_) return score_trajectories(data_, view_, stack, scoring(), common_steps_, run_);
     return codes_->sum_over_steps(
-        table_scores(data_.observations, view_.inputs, stack, scoring, common_codes_, run_),
+        table_scores(data_.observations, view_.inputs, stack, scoring(), common_codes_, run_),
         stack.size());
   }
 
-  void reinitialise(std::int64_t slot, std::int64_t round) override {
-    policies_.initialise(slot, Random(static_cast<std::uint64_t>(options_.seed), "policy",
-                                      static_cast<std::uint64_t>(round << 32 | slot)));
-  }
-
-  std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const override {
-    return std::make_shared<NetworkCentres>(
-        view_, policies_.select(slots), scoring_of(options_),
-        common_ ? std::optional(common_->select(kFirst)) : std::nullopt);
-  }
-
-  void save(ArrayFileWriter& file) const override {
-    save_stack(policies_, "learner", file);
-    if (common_) save_stack(*common_, "common", file);
-  }
-
-  void load(const ArrayFileReader& file) override {
-    restore_stack("learner", file, policies_);
-    if (options_.common_share == 0.0) return;
-    common_.emplace(policies_.architecture(), 1);
-    restore_stack("common", file, *common_);
-    score_common_policy();
-  }
-
  private:
-  static constexpr std::array<std::int64_t, 1> kFirst = {0};
-
-  /// Trained once on all trajectories, as any other policy is in one round.
-  void clone_common_policy() {
-    common_.emplace(policies_.architecture(), 1);
-    common_->initialise(0, Random(static_cast<std::uint64_t>(options_.seed), "common policy"));
-    const std::vector<std::int32_t> all(static_cast<std::size_t>(data_.episodes()), 0);
-    train(
-        *common_, kFirst, [&](std::int64_t) { return std::span(all); }, /*round=*/0);
-    score_common_policy();
-  }
-
-  void score_common_policy() {
+  void score_common_policy() override {
     if (codes_)
       common_codes_ = table_scores(data_.observations, view_.inputs, *common_, {}, {}, run_);
     else
       common_steps_ = step_log_probs(data_, view_, *common_, run_);
   }
 
-  /// Trains each policy of `slots` in `policies` on the trajectories carrying its label.
-  void train(PolicyStack& policies, std::span<const std::int64_t> slots,
-             const LabelsOfRestart& labels, std::int64_t round) const {
+  void train(PolicyStack& stack, std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
+             std::int64_t round) const override {
     const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
     const auto n = static_cast<std::int64_t>(slots.size());
     SharedProgress trained(n, [&](double fraction) {
       run_.report({.stage = "training", .fraction = fraction, .sizes = {}});
     });
     const auto train_some = [&](std::int64_t begin, std::int64_t end) {
-      CpuPolicy policy(policies.architecture());
+      CpuPolicy policy(stack.architecture());
       for (auto i = begin; i < end; ++i) {
         const auto slot = slots[static_cast<std::size_t>(i)];
-        policy.load(policies, slot);
+        policy.load(stack, i);
         if (codes_) {
           fit_on_counts(policy,
                         std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
@@ -117,7 +73,7 @@ class NetworkLearner final : public PolicyLearner {
           BatchSampler sampler(data_, options_, slot, labels(slot / options_.k), round);
           fit_on_batches(policy, sampler);
         }
-        policy.store(policies, slot);
+        policy.store(stack, i);
         trained.add();
       }
     };
@@ -150,12 +106,6 @@ class NetworkLearner final : public PolicyLearner {
     }
   }
 
-  const Trajectories& data_;
-  Options options_;
-  RunContext run_;
-  NetworkView view_;
-  PolicyStack policies_;               // [restarts × k]
-  std::optional<PolicyStack> common_;  // one, where it has a share
   AdamOptions adam_;
   std::optional<StepCodes> codes_;
   std::vector<float> table_;          // [distinct, inputs], with codes_
@@ -164,12 +114,6 @@ class NetworkLearner final : public PolicyLearner {
 };
 
 }  // namespace
-
-NetworkView view_of(const Trajectories& data, const Options& options) {
-  return {
-      NetworkInputs::from(data.observations, options.standardize == Standardize::kOn),
-      options.standardize_actions ? NetworkActions::standardised(data.actions) : NetworkActions()};
-}
 
 std::unique_ptr<PolicyLearner> make_network_learner(const Trajectories& data,
                                                     const Options& options, const RunContext& run) {

@@ -140,7 +140,7 @@ Options resolve(Options options, const Trajectories& data) {
   // Networks look at planes of zeros and ones from a start in closed form.
   const bool planes = !counted && data.actions.is_discrete() &&
                       options.policy != PolicyKind::kFeatures &&
-                      options.choose != Choose::kObjective && PlaneView::raw(data).has_value();
+                      options.choose != Choose::kObjective && PlaneView::suits(data);
   const bool wide = options.policy == PolicyKind::kAuto && options.choose == Choose::kAuto &&
                     !planes && too_wide_for_closed_form(data);
   if (wide && options.k == 0)

@@ -5,13 +5,12 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/seeds.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/alternatives.h"
 #include "kindred/policies/plane_centres.h"
 #include "kindred/policies/plane_search.h"
 
 namespace kindred::pg_kmeans {
 namespace {
-
-constexpr double kAsGood = 0.03;  // of what k clusters gain over one
 
 RestartSummary summary(const PlaneAnswer& answer, std::int64_t number) {
   RestartSummary result;
@@ -84,7 +83,8 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
     auto& considered = result.considered.emplace_back();
     considered.k = at_k.k();
     considered.v = at_k.v;
-    considered.gain = considered.separation = at_k.gain.mean;
+    considered.gain = at_k.gain.mean;
+    considered.separation = at_k.gain.mean;  // no two were taken for one: what k gains is all
     considered.gain_error = at_k.gain.error;
   }
   const auto gain = paired_gain(one.costs, answer.costs, static_cast<double>(data.steps()));

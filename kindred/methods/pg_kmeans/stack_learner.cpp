@@ -4,16 +4,14 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
+#include "kindred/methods/pg_kmeans/networks.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
 #include "kindred/nn/tensor_adam.h"
-#include "kindred/policies/architecture.h"
-#include "kindred/policies/centres.h"
 #include "kindred/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
@@ -25,18 +23,10 @@ at::Tensor tensor_over(std::span<const T> values, std::vector<std::int64_t> shap
   return at::from_blob(const_cast<T*>(values.data()), shape, c10::CppTypeToScalarType<T>::value);
 }
 
-class StackLearner final : public PolicyLearner {
+class StackLearner final : public Networks {
  public:
   StackLearner(const Trajectories& data, const Options& options, const RunContext& run)
-      : data_(data),
-        options_(options),
-        workers_(run),
-        device_(run.device),
-        view_(view_of(data, options)),
-        policies_(architecture_for(data, view_, options.hidden, options.hidden_layers),
-                  options.restarts * options.k) {
-    for (std::int64_t slot = 0; slot < policies_.size(); ++slot) reinitialise(slot, 0);
-    policies_.to(device_);
+      : Networks(data, options, run) {
     if (data.observations.is_interned()) {
       seen_ = observed(0, data.observations.distinct());
       if (data.actions.is_discrete())
@@ -54,7 +44,7 @@ class StackLearner final : public PolicyLearner {
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
            std::int64_t round) override {
-    if (options_.common_share > 0.0 && !common_) clone_common_policy();
+    need_common_policy();
     auto stack = policies_.select(slots);
     train(stack, slots, labels, round);
     policies_.assign(slots, stack);
@@ -85,47 +75,8 @@ class StackLearner final : public PolicyLearner {
     return result;
   }
 
-  void reinitialise(std::int64_t slot, std::int64_t round) override {
-    policies_.initialise(slot, Random(static_cast<std::uint64_t>(options_.seed), "policy",
-                                      static_cast<std::uint64_t>(round << 32 | slot)));
-  }
-
-  std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const override {
-    return std::make_shared<NetworkCentres>(
-        view_, policies_.select(slots), scoring_of(options_),
-        common_ ? std::optional(common_->select(kFirst)) : std::nullopt);
-  }
-
-  void save(ArrayFileWriter& file) const override {
-    save_stack(policies_, "learner", file);
-    if (common_) save_stack(*common_, "common", file);
-  }
-
-  void load(const ArrayFileReader& file) override {
-    restore_stack("learner", file, policies_);
-    policies_.to(device_);
-    if (options_.common_share == 0.0) return;
-    common_.emplace(policies_.architecture(), 1);
-    restore_stack("common", file, *common_);
-    common_->to(device_);
-    score_common_policy();
-  }
-
  private:
-  static constexpr std::array<std::int64_t, 1> kFirst = {0};
-
-  /// Trained once on all trajectories, as any other policy is in one round.
-  void clone_common_policy() {
-    common_.emplace(policies_.architecture(), 1);
-    common_->initialise(0, Random(static_cast<std::uint64_t>(options_.seed), "common policy"));
-    common_->to(device_);
-    const std::vector<std::int32_t> all(static_cast<std::size_t>(data_.episodes()), 0);
-    train(
-        *common_, kFirst, [&](std::int64_t) { return std::span(all); }, /*round=*/0);
-    score_common_policy();
-  }
-
-  void score_common_policy() {
+  void score_common_policy() override {
     const c10::NoGradGuard no_grad;
     if (codes_) {
       common_log_probs_ = common_->all_log_probs(seen_).squeeze(0);
@@ -138,9 +89,8 @@ class StackLearner final : public PolicyLearner {
     common_log_probs_ = at::cat(blocks);
   }
 
-  /// Trains each policy of `stack`, which stands for the slot of the same position.
   void train(PolicyStack& stack, std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
-             std::int64_t round) const {
+             std::int64_t round) const override {
     TensorAdam optimiser(stack.parameters(), stack.size());
     if (codes_) {
       const auto weights = count_weights(slots, labels);
@@ -160,7 +110,7 @@ class StackLearner final : public PolicyLearner {
   void in_blocks(const Work& work) const {
     constexpr std::int64_t kBlock = 32768;
     for (std::int64_t begin = 0; begin < data_.steps(); begin += kBlock) {
-      workers_.throw_if_stopped();
+      run_.throw_if_stopped();
       work(begin, std::min(begin + kBlock, data_.steps()));
     }
   }
@@ -236,7 +186,7 @@ class StackLearner final : public PolicyLearner {
     const auto step =
         tensor_over(std::span<const std::int64_t>(steps), {rows * columns}).clone().to(device_);
     auto shape = std::vector<std::int64_t>{rows, columns};
-    if (!data_.actions.is_discrete()) shape.push_back(data_.actions.dim());
+    if (!data_.actions.is_discrete()) shape.push_back(actions_.size(1));
     const auto log_probs =
         stack.log_probs(inputs_of(step).view({rows, columns, view_.inputs.count()}),
                         actions_.index_select(0, step).view(shape));
@@ -251,7 +201,7 @@ class StackLearner final : public PolicyLearner {
     const AdamOptions adam{.learning_rate = options_.learning_rate,
                            .max_gradient_norm = options_.max_gradient_norm};
     for (Plateau plateau(options_);;) {
-      workers_.throw_if_stopped();
+      run_.throw_if_stopped();
       const auto loss = losses();
       optimiser.differentiate(loss.sum());
       optimiser.update(adam);
@@ -259,13 +209,6 @@ class StackLearner final : public PolicyLearner {
     }
   }
 
-  const Trajectories& data_;
-  Options options_;
-  Workers workers_;
-  at::Device device_;
-  NetworkView view_;
-  PolicyStack policies_;               // [restarts × k]
-  std::optional<PolicyStack> common_;  // one, where it has a share
   std::optional<StepCodes> codes_;
   at::Tensor seen_;              // [distinct or steps, inputs]
   at::Tensor row_of_step_;       // [steps] into seen_; undefined when seen_ holds every step

@@ -1,0 +1,28 @@
+// Other answers that predict as well: when there are any, no single one may be claimed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kindred/policies/descents.h"
+
+namespace kindred {
+
+/// How much of what k clusters gain over one an answer may miss and still be as good.
+inline constexpr double kAsGood = 0.03;
+
+/// Partitions into k clusters, unlike the answer, that predict as well as far as the folds can
+/// tell.
+std::vector<Answer> alternatives(const SearchContext& search, const Evidence& evidence,
+                                 std::span<const Descent> descents, const Answer& answer,
+                                 std::int64_t k, double v_of_one);
+
+/// Partitions into two that would predict far better than one policy, were it not that their labels
+/// say as much as they gain: such episodes are too short to tell two policies from one that does
+/// now this, now that.
+std::vector<Answer> told_by_labels_alone(const SearchContext& search, const Evidence& evidence,
+                                         std::span<const Descent> descents,
+                                         std::span<const Answer> answers);
+
+}  // namespace kindred
