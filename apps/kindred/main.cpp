@@ -36,7 +36,7 @@ int run(const std::vector<std::string>& arguments) {
   app.footer(
       "Start here:\n"
       "  kindred generate diagonal -o diagonal.h5\n"
-      "  kindred cluster diagonal.h5 -k 7 --merge-to 5 -o run\n"
+      "  kindred cluster diagonal.h5 -o run\n"
       "  kindred report run\n"
       "  kindred info your-own-data.hdf5\n"
       "Each command has examples of its own: kindred cluster --help");

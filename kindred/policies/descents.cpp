@@ -25,7 +25,7 @@ Descent descend_from(std::int64_t start, const SearchContext& search, const Evid
     auto fit = evidence.fit(std::move(labels), search.links_for(k));
     k = fit.k;
     labels = fit.labels;
-    result.v[k] = evidence.quick_score(fit.labels, k);
+    if (k <= search.most()) result.v[k] = evidence.quick_score(fit.labels, k);
     result.fits[k] = std::move(fit);
     if (k == 1) return result;
     const auto& links = search.links_for(--k);

@@ -22,12 +22,14 @@ struct SearchContext {
 
   /// Fewer clusters than links keep apart are looked at only to compare with.
   const Links& links_for(std::int64_t k) const;
+  /// Clusters that may be answered.
+  std::int64_t most() const { return options.k > 0 ? options.k : options.k_max; }
 };
 
 /// One start's answers.
 struct Descent {
   std::map<std::int64_t, ExactFit> fits;  ///< By k.
-  std::map<std::int64_t, double> v;
+  std::map<std::int64_t, double> v;       ///< By the k that may be answered.
 };
 
 /// From `starts` random partitions into `most` clusters, rounds and joinings down to one.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "kindred/nn/vectorise.h"
+#include "kindred/policies/device_steps.h"
+#include "kindred/policies/error_forms.h"
 
 namespace kindred {
 namespace {
@@ -46,30 +48,8 @@ void add_rows(std::int64_t n, std::int64_t features, const double* __restrict ph
   }
 }
 
-constexpr std::int64_t kSide = 8;  // policies' columns at a time: they stay in registers
-
-/// out[c] = -2⟨w_c, x_c⟩ + ⟨w_c, Σφφᵀ w_c⟩ for kSide columns: weights and x are [features, kSide].
-KINDRED_VECTORISE
-void quadratic_forms(std::int64_t features, const double* __restrict gram,
-                     const double* __restrict weights, const double* __restrict x,
-                     double* __restrict out) {
-  double sum[kSide] = {};
-  for (std::int64_t m = 0; m < features; ++m) {
-    double even[kSide] = {}, odd[kSide] = {};
-    std::int64_t l = 0;
-    for (; l + 1 < m; l += 2) {
-      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
-      for (std::int64_t c = 0; c < kSide; ++c) odd[c] += gram[l + 1] * weights[(l + 1) * kSide + c];
-    }
-    if (l < m)
-      for (std::int64_t c = 0; c < kSide; ++c) even[c] += gram[l] * weights[l * kSide + c];
-    for (std::int64_t c = 0; c < kSide; ++c) {
-      const double own = weights[m * kSide + c];
-      sum[c] += own * (gram[m] * own + 2.0 * (even[c] + odd[c] - x[m * kSide + c]));
-    }
-    gram += m + 1;
-  }
-  for (std::int64_t c = 0; c < kSide; ++c) out[c] = sum[c];
+void add(std::span<const double> sums, double* to) {
+  for (std::size_t p = 0; p < sums.size(); ++p) to[p] += sums[p];
 }
 
 /// Adds the sums of steps, a block of rows at a time.
@@ -109,10 +89,19 @@ class StepSums {
 
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
-                                 std::int64_t k, const Workers& workers) {
+                                 std::int64_t k, const Workers& workers,
+                                 const std::string& device) {
   constexpr std::int64_t kParts = 64;  // whatever the threads, so that sums add up the same
   const StatisticsLayout layout{map.count(), targets.count()};
   const auto size = static_cast<std::size_t>(k * layout.size());
+  std::vector<double> result(size, 0.0);
+  if (device != "cpu") {
+    DeviceSteps(data, map, targets, device, workers)
+        .sums([&](std::int64_t, std::int64_t episode, std::span<const double> sums) {
+          add(sums, result.data() + labels[static_cast<std::size_t>(episode)] * layout.size());
+        });
+    return result;
+  }
   std::vector<std::vector<double>> parts(kParts);
   workers.chunks(kParts, 1, [&](std::int64_t part, std::int64_t) {
     auto& sums = parts[static_cast<std::size_t>(part)];
@@ -124,9 +113,7 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                 sums.data() + labels[static_cast<std::size_t>(i)] * layout.size());
     }
   });
-  std::vector<double> result(size, 0.0);
-  for (const auto& sums : parts)
-    for (std::size_t p = 0; p < size; ++p) result[p] += sums[p];
+  for (const auto& sums : parts) add(sums, result.data());
   return result;
 }
 
@@ -147,31 +134,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin,
   return pieces;
 }
 
-void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
-                    std::span<const double> weights, std::span<double> out) {
-  const auto columns = static_cast<std::int64_t>(out.size());
-  const double* cross = sums.data() + layout.cross();
-  const double* squares = sums.data() + layout.squares();
-  std::vector<double> side(static_cast<std::size_t>(layout.features * kSide));
-  std::vector<double> x(side.size());
-  double forms[kSide];
-  for (std::int64_t first = 0; first < columns; first += kSide) {
-    const auto width = std::min(kSide, columns - first);
-    for (std::int64_t m = 0; m < layout.features; ++m)
-      for (std::int64_t c = 0; c < width; ++c) {
-        const auto at = static_cast<std::size_t>(m * kSide + c);
-        side[at] = weights[static_cast<std::size_t>(m * columns + first + c)];
-        x[at] = cross[m * layout.targets + (first + c) % layout.targets];
-      }
-    quadratic_forms(layout.features, sums.data(), side.data(), x.data(), forms);
-    for (std::int64_t c = 0; c < width; ++c)
-      out[static_cast<std::size_t>(first + c)] = squares[(first + c) % layout.targets] + forms[c];
-  }
-  for (auto& error : out) error = std::max(error, 0.0);
-}
-
 KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-                   const Workers& workers)
+                   const Workers& workers, const std::string& device)
     : EpisodeStatistics({map.count(), targets.count()}, workers),
       values_(static_cast<std::size_t>(data.episodes() * layout().size()), 0.0) {
   const auto size = layout().size();
@@ -180,6 +144,14 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
     end_episode();
   }
   if (pieces() > episodes()) pieces_.assign(static_cast<std::size_t>(pieces() * size), 0.0);
+  if (device != "cpu") {
+    DeviceSteps(data, map, targets, device, workers)
+        .sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
+          add(sums, values_.data() + episode * size);
+          if (!pieces_.empty()) std::ranges::copy(sums, pieces_.begin() + piece * size);
+        });
+    return;
+  }
   workers.chunks(episodes(), 1, [&](std::int64_t first, std::int64_t last) {
     StepSums steps(data, map, targets);
     for (auto i = first; i < last; ++i) {
@@ -191,7 +163,7 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
       double* own = pieces_.data() + first_piece(i) * size;
       for (const auto& [begin, end] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
         steps.add(begin, end, own);
-        for (std::int64_t n = 0; n < size; ++n) whole[n] += own[n];
+        add({own, static_cast<std::size_t>(size)}, whole);
         own += size;
       }
     }
@@ -223,11 +195,25 @@ std::vector<double> KeptSums::cluster_sums(std::span<const std::int32_t> labels,
   for (std::int64_t i = 0; i < episodes(); ++i) {
     const auto label = labels[static_cast<std::size_t>(i)];
     if (label < 0) continue;
-    const auto own = of(i);
-    double* to = sums.data() + label * layout().size();
-    for (std::size_t p = 0; p < own.size(); ++p) to[p] += own[p];
+    add(of(i), sums.data() + label * layout().size());
   }
   return sums;
+}
+
+Matrix KeptSums::episode_costs(std::span<const double> weights, std::int64_t k,
+                               std::span<const double> noise) const {
+  throw_if_stopped();
+  std::vector<const double*> rows;
+  for (std::int64_t i = 0; i < episodes(); ++i) rows.push_back(of(i).data());
+  return ErrorForms::of_policies(layout(), weights, k, noise).errors(rows);
+}
+
+Matrix KeptSums::piece_errors(std::span<const std::int64_t> pieces,
+                              std::span<const double> policy) const {
+  throw_if_stopped();
+  std::vector<const double*> rows;
+  for (const auto piece : pieces) rows.push_back(of_piece(piece).data());
+  return ErrorForms::of_targets(layout(), policy).errors(rows);
 }
 
 }  // namespace kindred

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/core/workers.h"
 #include "kindred/policies/feature_map.h"
 
@@ -30,10 +32,11 @@ struct StatisticsLayout {
 std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end);
 
 /// The sums of each cluster, [k, size], without keeping those of episodes. They do not depend on
-/// the number of threads.
+/// the number of threads; on another device than the CPU they differ by rounding.
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
-                                 std::int64_t k, const Workers& workers);
+                                 std::int64_t k, const Workers& workers,
+                                 const std::string& device = "cpu");
 
 /// The sums of steps [begin, end): [size].
 std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
@@ -53,13 +56,13 @@ class EpisodeStatistics {
                                            std::int64_t k) const = 0;
   /// The sums of one piece, [layout().size()].
   virtual std::vector<double> piece_sums(std::int64_t piece) const = 0;
-  /// Squared errors of one episode under policies side by side: weights [features, policies ×
-  /// targets] → out [policies × targets].
-  virtual void episode_errors(std::int64_t episode, std::span<const double> weights,
-                              std::span<double> out) const = 0;
-  /// The same of one piece.
-  virtual void piece_errors(std::int64_t piece, std::span<const double> weights,
-                            std::span<double> out) const = 0;
+  /// Squared errors of every episode under each of k policies side by side, weights [features, k ×
+  /// targets], each over the noise of its target and added: [episodes, k].
+  virtual Matrix episode_costs(std::span<const double> weights, std::int64_t k,
+                               std::span<const double> noise) const = 0;
+  /// Squared errors of some pieces under one policy, [features, targets]: [pieces, targets].
+  virtual Matrix piece_errors(std::span<const std::int64_t> pieces,
+                              std::span<const double> policy) const = 0;
 
   const StatisticsLayout& layout() const { return layout_; }
   std::int64_t episodes() const { return std::ssize(first_piece_) - 1; }
@@ -96,17 +99,12 @@ class EpisodeStatistics {
   std::vector<double> piece_steps_;           // [pieces]
 };
 
-/// Squared errors from the sums of steps: weights [features, policies × targets] → out [policies ×
-/// targets].
-void squared_errors(const StatisticsLayout& layout, std::span<const double> sums,
-                    std::span<const double> weights, std::span<double> out);
-
 /// Sums kept for every episode and piece: after one pass over the data no step is looked at again.
 class KeptSums final : public EpisodeStatistics {
  public:
   /// Reads the data once, in order. Throws Interrupted when asked to stop.
   KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-           const Workers& workers);
+           const Workers& workers, const std::string& device = "cpu");
 
   std::unique_ptr<const EpisodeStatistics> subset(
       std::span<const std::int64_t> episodes) const override;
@@ -116,14 +114,10 @@ class KeptSums final : public EpisodeStatistics {
     const auto sums = of_piece(piece);
     return {sums.begin(), sums.end()};
   }
-  void episode_errors(std::int64_t episode, std::span<const double> weights,
-                      std::span<double> out) const override {
-    squared_errors(layout(), of(episode), weights, out);
-  }
-  void piece_errors(std::int64_t piece, std::span<const double> weights,
-                    std::span<double> out) const override {
-    squared_errors(layout(), of_piece(piece), weights, out);
-  }
+  Matrix episode_costs(std::span<const double> weights, std::int64_t k,
+                       std::span<const double> noise) const override;
+  Matrix piece_errors(std::span<const std::int64_t> pieces,
+                      std::span<const double> policy) const override;
 
   /// The sums of one episode, [layout().size()].
   std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }

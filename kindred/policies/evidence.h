@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
+#include "kindred/core/progress.h"
 #include "kindred/core/random.h"
-#include "kindred/core/workers.h"
 #include "kindred/policies/links.h"
 
 namespace kindred {
@@ -108,7 +108,7 @@ class Evidence {
   virtual std::shared_ptr<const Centres> centres_on(const Trajectories& data,
                                                     std::span<const std::int32_t> labels,
                                                     std::int64_t k, const HeldOutScore& judged,
-                                                    const Workers& workers) const = 0;
+                                                    const RunContext& run) const = 0;
 
   PairedGain gain(const HeldOutScore& from, const HeldOutScore& to) const {
     return paired_gain(costs(from, to), costs(to, to), steps());

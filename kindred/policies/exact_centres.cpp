@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "kindred/nn/vectorise.h"
+#include "kindred/policies/device_steps.h"
 #include "kindred/policies/held_out_score.h"
 
 namespace kindred {
@@ -74,24 +75,31 @@ ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets, std::vector<do
       ridge_(ridge) {}
 
 Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) const {
-  require_cpu(run, "scoring with exact policies");
   require_same_dimensions(data, map_.obs_dim(), targets_.discrete(), targets_.actions());
   double log_noise = 0.0;  // of one step
   for (const double variance : noise_)
     log_noise += 0.5 * std::log(2.0 * std::numbers::pi * variance);
   Matrix scores(data.episodes(), count_);
+  const auto add = [&](std::int64_t i, std::int64_t steps, std::span<const double> errors) {
+    for (std::int64_t j = 0; j < count_; ++j)
+      scores(i, j) -=
+          static_cast<double>(steps) * log_noise +
+          piece_cost(errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()),
+                     noise_, static_cast<double>(steps));
+  };
+  if (run.device != "cpu") {
+    const auto errors = DeviceSteps(data, map_, targets_, run.device, run).errors(weights_);
+    std::int64_t piece = 0;
+    for (std::int64_t i = 0; i < data.episodes(); ++i)
+      for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1]))
+        add(i, last - first, errors.row(piece++));
+    return scores;
+  }
   run.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
     StepErrors missed(map_, targets_, weights_);
     for (auto i = begin; i < end; ++i)
-      for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
-        const auto errors = missed.of(data, first, last);
-        const auto steps = static_cast<double>(last - first);
-        for (std::int64_t j = 0; j < count_; ++j)
-          scores(i, j) -=
-              steps * log_noise +
-              piece_cost(errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()),
-                         noise_, steps);
-      }
+      for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1]))
+        add(i, last - first, missed.of(data, first, last));
   });
   return scores;
 }

@@ -177,7 +177,6 @@ ExactPolicies solve_policies(const EpisodeStatistics& statistics,
 
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
                    double ridge, const Links& links, std::int64_t most_rounds) {
-  const auto& layout = statistics.layout();
   ExactFit fit;
   fit.labels = consecutive_labels(std::move(labels));
   while (!fit.converged && std::ssize(fit.rounds) < most_rounds) {
@@ -188,16 +187,7 @@ ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t
     round.sizes.resize(static_cast<std::size_t>(fit.k));
     for (const auto label : fit.labels) ++round.sizes[static_cast<std::size_t>(label)];
 
-    std::vector<double> errors(static_cast<std::size_t>(fit.k * layout.targets));
-    Matrix costs(statistics.episodes(), fit.k);
-    for (std::int64_t i = 0; i < statistics.episodes(); ++i) {
-      statistics.throw_if_stopped();
-      statistics.episode_errors(i, solution.weights, errors);
-      for (std::int64_t j = 0; j < fit.k; ++j)
-        for (std::int64_t d = 0; d < layout.targets; ++d)
-          costs(i, j) += errors[static_cast<std::size_t>(j * layout.targets + d)] /
-                         solution.noise[static_cast<std::size_t>(d)];
-    }
+    const auto costs = statistics.episode_costs(solution.weights, fit.k, solution.noise);
     round.changed = links.assign(costs, fit.labels);
     fit.converged = round.changed == 0;
     fit.labels = consecutive_labels(std::move(fit.labels));

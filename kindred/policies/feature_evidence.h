@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "kindred/core/workers.h"
 #include "kindred/policies/held_out_score.h"
@@ -13,7 +14,7 @@ class FeatureEvidence final : public Evidence {
   /// Reads the data once.
   FeatureEvidence(const Trajectories& data, const FeatureMap& map,
                   std::shared_ptr<const ActionTargets> targets, double ridge,
-                  const Workers& workers);
+                  const Workers& workers, const std::string& device = "cpu");
 
   std::int64_t episodes() const override { return statistics_->episodes(); }
   double steps() const override { return statistics_->total_steps(); }
@@ -55,7 +56,7 @@ class FeatureEvidence final : public Evidence {
   std::shared_ptr<const Centres> centres_on(const Trajectories& data,
                                             std::span<const std::int32_t> labels, std::int64_t k,
                                             const HeldOutScore& judged,
-                                            const Workers& workers) const override;
+                                            const RunContext& run) const override;
 
  private:
   FeatureEvidence(const FeatureEvidence& whole,

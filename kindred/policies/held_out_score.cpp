@@ -8,8 +8,7 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kFew = 60;  // episodes
-constexpr int kRounds = 10;        // in which the usual error is found
+constexpr int kRounds = 10;  // in which the usual error is found
 
 /// Σ_d errors_d / noise_d, per step and target: 1 is usual.
 double unusual(std::span<const double> errors, std::span<const double> noise, double steps) {
@@ -39,7 +38,7 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
   const auto targets = static_cast<std::size_t>(layout.targets);
   errors.resize(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
   const auto clusters = statistics_.cluster_sums(labels, k);
-  std::vector<double> others(size), own(targets);
+  std::vector<double> others(size);
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto& folds = fold_of_[draw];
     // The episodes of one cluster in one fold are a part, and predicted by the rest of the cluster.
@@ -47,27 +46,28 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
     for (std::size_t i = 0; i < labels.size(); ++i)
       if (labels[i] >= 0) parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
     const auto sums = statistics_.cluster_sums(parts, k * folds_);
-    std::vector<std::vector<double>> policies(static_cast<std::size_t>(k * folds_));
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      if (labels[i] < 0) continue;
-      const auto part = static_cast<std::size_t>(parts[i]);
-      auto& policy = policies[part];
-      if (policy.empty()) {
-        statistics_.throw_if_stopped();
-        const double* whole = clusters.data() + static_cast<std::size_t>(labels[i]) * size;
-        for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - sums[part * size + p];
-        policy = solve_policy(layout, others, ridge_);
-      }
-      const auto episode = static_cast<std::int64_t>(i);
-      for (auto p = statistics_.first_piece(episode); p < statistics_.last_piece(episode); ++p) {
-        statistics_.piece_errors(p, policy, own);
+    std::vector<std::vector<std::int64_t>> pieces(static_cast<std::size_t>(k * folds_));
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (parts[i] >= 0)
+        add_pieces(static_cast<std::int64_t>(i), pieces[static_cast<std::size_t>(parts[i])]);
+    for (std::size_t part = 0; part < pieces.size(); ++part) {
+      if (pieces[part].empty()) continue;
+      const double* whole = clusters.data() + part / static_cast<std::size_t>(folds_) * size;
+      for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - sums[part * size + p];
+      const auto own = statistics_.piece_errors(pieces[part], solve_policy(layout, others, ridge_));
+      for (std::size_t n = 0; n < pieces[part].size(); ++n)
         for (std::size_t d = 0; d < targets; ++d) {
-          auto& error = errors[static_cast<std::size_t>(p) * targets + d];
-          error = (draw == 0 ? 0.0 : error) + own[d] / static_cast<double>(draws);
+          auto& error = errors[static_cast<std::size_t>(pieces[part][n]) * targets + d];
+          error =
+              (draw == 0 ? 0.0 : error) + own.values[n * targets + d] / static_cast<double>(draws);
         }
-      }
     }
   }
+}
+
+void HeldOut::add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces) const {
+  for (auto p = statistics_.first_piece(episode); p < statistics_.last_piece(episode); ++p)
+    pieces.push_back(p);
 }
 
 std::vector<double> HeldOut::usual_noise(std::span<const double> errors,
@@ -143,10 +143,13 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
   const auto& layout = statistics_.layout();
   const auto size = static_cast<std::size_t>(layout.size());
   const auto& folds = fold_of_.front();
-  std::vector<double> others(size), errors(noise.size());
+  std::vector<double> others(size);
   std::vector<std::int32_t> parts(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i)
+  std::vector<std::vector<std::int64_t>> of_fold(static_cast<std::size_t>(folds_));  // pieces
+  for (std::size_t i = 0; i < labels.size(); ++i) {
     parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
+    add_pieces(static_cast<std::int64_t>(i), of_fold[static_cast<std::size_t>(folds[i])]);
+  }
   const auto whole = statistics_.cluster_sums(labels, k);
   const auto held_out = statistics_.cluster_sums(parts, k * folds_);
   Matrix result(statistics_.pieces(), k);
@@ -157,12 +160,11 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
       for (std::size_t p = 0; p < size; ++p)
         others[p] = whole[static_cast<std::size_t>(j) * size + p] - held_out[part * size + p];
       const auto policy = solve_policy(layout, others, ridge_);
-      for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
-        if (folds[static_cast<std::size_t>(i)] != fold) continue;
-        for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-          statistics_.piece_errors(p, policy, errors);
-          result(p, j) = piece_cost(errors, noise, statistics_.piece_steps(p));
-        }
+      const auto& pieces = of_fold[static_cast<std::size_t>(fold)];
+      const auto errors = statistics_.piece_errors(pieces, policy);
+      for (std::int64_t n = 0; n < errors.rows; ++n) {
+        const auto p = pieces[static_cast<std::size_t>(n)];
+        result(p, j) = piece_cost(errors.row(n), noise, statistics_.piece_steps(p));
       }
     }
   return result;

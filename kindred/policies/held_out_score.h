@@ -57,6 +57,7 @@ class HeldOut {
   /// draws. Episodes with labels below 0 are left as they are in `errors`.
   void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                std::vector<double>& errors) const;
+  void add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces) const;
   /// The noise for which pieces of episodes that `counts`, none counting more than kMostUnusual,
   /// have the usual errors on average: [targets].
   std::vector<double> usual_noise(std::span<const double> errors,

@@ -122,7 +122,9 @@ class Search {
   }
 
   View with_features(const FeatureMap& map) const {
-    return {std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_), map};
+    return {
+        std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_, run_.device),
+        map};
   }
 
   /// For each k the partition with the highest V in this view, after rounds in it.
@@ -131,9 +133,8 @@ class Search {
     struct Trial {
       std::int64_t k, start;
     };
-    const auto most = options_.k > 0 ? options_.k : options_.k_max;
     std::vector<Trial> trials;
-    for (std::int64_t k = 1; k <= most; ++k)
+    for (std::int64_t k = 1; k <= search_.most(); ++k)
       for (const auto start : distinct_starts(descents, k, kTried)) trials.push_back({k, start});
     std::vector<Answer> tried(trials.size());
     run_.chunks(

@@ -133,18 +133,7 @@ class PlaneSearch {
     labels.resize(static_cast<std::size_t>(data_.episodes()), 0);
     for (auto& label : labels) label = std::max(label, 0);
     options_.links.enforce(labels, k);
-    const auto targets = targets_.count();
-    Matrix costs(data_.episodes(), k);
-    run_.chunks(data_.episodes(), 256, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<double> errors(static_cast<std::size_t>(k * targets));
-      for (auto i = begin; i < end; ++i) {
-        everything_->episode_errors(i, policies.weights, errors);
-        for (std::int64_t j = 0; j < k; ++j)
-          for (std::int64_t d = 0; d < targets; ++d)
-            costs(i, j) += errors[static_cast<std::size_t>(j * targets + d)] /
-                           policies.noise[static_cast<std::size_t>(d)];
-      }
-    });
+    const auto costs = everything_->episode_costs(policies.weights, k, policies.noise);
     options_.links.assign(costs, labels);
     return labels;
   }

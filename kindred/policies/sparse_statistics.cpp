@@ -91,16 +91,35 @@ void SparseStatistics::add_errors(std::int64_t piece, std::span<const double> we
   }
 }
 
-void SparseStatistics::piece_errors(std::int64_t piece, std::span<const double> weights,
-                                    std::span<double> out) const {
-  std::ranges::fill(out, 0.0);
-  add_errors(piece, weights, out);
+Matrix SparseStatistics::episode_costs(std::span<const double> weights, std::int64_t k,
+                                       std::span<const double> noise) const {
+  const auto targets = layout().targets;
+  Matrix costs(episodes(), k);
+  workers().chunks(episodes(), 256, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> errors(static_cast<std::size_t>(k * targets));
+    for (auto i = begin; i < end; ++i) {
+      throw_if_stopped();
+      std::ranges::fill(errors, 0.0);
+      for (auto p = first_piece(i); p < last_piece(i); ++p) add_errors(p, weights, errors);
+      for (std::int64_t c = 0; c < k * targets; ++c)
+        costs(i, c / targets) +=
+            errors[static_cast<std::size_t>(c)] / noise[static_cast<std::size_t>(c % targets)];
+    }
+  });
+  return costs;
 }
 
-void SparseStatistics::episode_errors(std::int64_t episode, std::span<const double> weights,
-                                      std::span<double> out) const {
-  std::ranges::fill(out, 0.0);
-  for (auto p = first_piece(episode); p < last_piece(episode); ++p) add_errors(p, weights, out);
+Matrix SparseStatistics::piece_errors(std::span<const std::int64_t> pieces,
+                                      std::span<const double> policy) const {
+  Matrix errors(std::ssize(pieces), layout().targets);
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    throw_if_stopped();
+    add_errors(pieces[p], policy,
+               std::span(errors.values)
+                   .subspan(p * static_cast<std::size_t>(errors.columns),
+                            static_cast<std::size_t>(errors.columns)));
+  }
+  return errors;
 }
 
 }  // namespace kindred

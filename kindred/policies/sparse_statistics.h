@@ -21,10 +21,10 @@ class SparseStatistics final : public EpisodeStatistics {
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                    std::int64_t k) const override;
   std::vector<double> piece_sums(std::int64_t piece) const override;
-  void episode_errors(std::int64_t episode, std::span<const double> weights,
-                      std::span<double> out) const override;
-  void piece_errors(std::int64_t piece, std::span<const double> weights,
-                    std::span<double> out) const override;
+  Matrix episode_costs(std::span<const double> weights, std::int64_t k,
+                       std::span<const double> noise) const override;
+  Matrix piece_errors(std::span<const std::int64_t> pieces,
+                      std::span<const double> policy) const override;
 
   /// Of all steps of the data these statistics were made from.
   const SparseRows& rows() const { return *rows_; }

@@ -303,8 +303,8 @@ std::shared_ptr<const Centres> TableEvidence::centres(std::span<const std::int32
 std::shared_ptr<const Centres> TableEvidence::centres_on(const Trajectories& data,
                                                          std::span<const std::int32_t> labels,
                                                          std::int64_t k, const HeldOutScore& judged,
-                                                         const Workers& workers) const {
-  return TableEvidence(data, workers).centres(labels, k, judged);
+                                                         const RunContext& run) const {
+  return TableEvidence(data, run).centres(labels, k, judged);
 }
 
 }  // namespace kindred

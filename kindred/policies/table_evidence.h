@@ -41,7 +41,7 @@ class TableEvidence final : public Evidence {
   std::shared_ptr<const Centres> centres_on(const Trajectories& data,
                                             std::span<const std::int32_t> labels, std::int64_t k,
                                             const HeldOutScore& judged,
-                                            const Workers& workers) const override;
+                                            const RunContext& run) const override;
 
  private:
   explicit TableEvidence(const Workers& workers) : workers_(workers) {}

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/cuda.h>
 
 #include <cmath>
 #include <filesystem>
@@ -10,6 +11,8 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/data/select.h"
+#include "kindred/policies/device_steps.h"
+#include "kindred/policies/error_forms.h"
 #include "kindred/policies/exact_centres.h"
 #include "kindred/policies/held_out_score.h"
 #include "tests/clustering/synthetic.h"
@@ -102,16 +105,54 @@ TEST(EpisodeStatistics, DoNotDependOnTheNumberOfThreads) {
     EXPECT_THAT(three.statistics.of(i), ::testing::ElementsAreArray(one.statistics.of(i)));
 }
 
+/// Every device LibTorch has here; the CPU is one, so that the code is tested everywhere.
+TEST(DeviceSteps, AreTheSumsAndErrorsOfTheSteps) {
+  const Exact exact(testing::linear_control({.episodes = 6, .length = 330}), 5);
+  const auto& layout = exact.statistics.layout();
+  const std::vector<std::int32_t> labels = {0, 1, 1, 0, 1, 0};
+  const auto weights = solve_policies(exact.statistics, labels, 2, kRidge).weights;
+  std::vector<std::string> devices = {"cpu"};
+  if (torch::cuda::is_available()) devices.emplace_back("cuda");
+  for (const auto& device : devices) {
+    const DeviceSteps steps(exact.data, exact.map, exact.targets, device, Workers());
+    std::vector<double> of_episode(static_cast<std::size_t>(layout.size()), 0.0);
+    std::int64_t pieces = 0;
+    steps.sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
+      EXPECT_EQ(piece, pieces++);
+      if (episode == 3)
+        for (std::size_t n = 0; n < sums.size(); ++n) of_episode[n] += sums[n];
+    });
+    EXPECT_EQ(pieces, exact.statistics.pieces());
+    for (std::size_t n = 0; n < of_episode.size(); ++n)
+      EXPECT_NEAR(of_episode[n], exact.statistics.of(3)[n], 1e-6) << device << " " << n;
+    const auto errors = steps.errors(weights);
+    const auto first = exact.statistics.first_piece(3), last = exact.statistics.last_piece(3);
+    ASSERT_EQ(last - first, 2);
+    const auto columns = 2 * layout.targets;
+    std::vector<double> second(static_cast<std::size_t>(layout.features * layout.targets));
+    for (std::int64_t m = 0; m < layout.features; ++m)
+      for (std::int64_t d = 0; d < layout.targets; ++d)
+        second[static_cast<std::size_t>(m * layout.targets + d)] =
+            weights[static_cast<std::size_t>(m * columns + layout.targets + d)];
+    const auto expected = exact.errors_by_steps(3, second);
+    for (std::int64_t d = 0; d < layout.targets; ++d)
+      EXPECT_NEAR(errors(first, layout.targets + d) + errors(first + 1, layout.targets + d),
+                  expected[static_cast<std::size_t>(d)], 1e-6)
+          << device;
+  }
+}
+
 TEST(ExactPolicies, ErrorsFromStatisticsAreThoseOfTheSteps) {
   const Exact exact(testing::linear_control({.episodes = 6}), 4);
   const auto& layout = exact.statistics.layout();
   const auto sums = exact.statistics.cluster_sums(std::vector<std::int32_t>(6, 0), 1);
   const auto weights = solve_policy(layout, sums, kRidge);
-  std::vector<double> errors(static_cast<std::size_t>(layout.targets));
+  const auto forms = ErrorForms::of_targets(layout, weights);
   for (std::int64_t i = 0; i < 6; ++i) {
-    squared_errors(layout, exact.statistics.of(i), weights, errors);
+    const auto errors = forms.errors(std::vector{exact.statistics.of(i).data()});
     const auto expected = exact.errors_by_steps(i, weights);
-    for (std::size_t d = 0; d < errors.size(); ++d) EXPECT_NEAR(errors[d], expected[d], 1e-9);
+    for (std::size_t d = 0; d < expected.size(); ++d)
+      EXPECT_NEAR(errors(0, static_cast<std::int64_t>(d)), expected[d], 1e-9);
   }
 }
 
@@ -121,10 +162,10 @@ TEST(ExactPolicies, ASolvedPolicyIsTheBest) {
   const auto sums = exact.statistics.cluster_sums(std::vector<std::int32_t>(6, 0), 1);
   const auto best = solve_policy(layout, sums, kRidge);
   const auto loss = [&](std::span<const double> weights) {
-    std::vector<double> errors(static_cast<std::size_t>(layout.targets));
-    squared_errors(layout, sums, weights, errors);
     double total = 0.0;
-    for (const double error : errors) total += error;
+    for (const double error :
+         ErrorForms::of_targets(layout, weights).errors(std::vector{sums.data()}).values)
+      total += error;
     for (const double weight : weights) total += kRidge * weight * weight;
     return total;
   };

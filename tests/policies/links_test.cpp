@@ -55,8 +55,8 @@ TEST(Links, AreKeptWhateverIsCheapest) {
   }
 }
 
-/// The last group is apart from all others, each apart from the next; labels the ends have lead the middle into a
-/// corner unless all start anew.
+/// The last group is apart from all others, each apart from the next; labels the ends have lead the
+/// middle into a corner unless all start anew.
 TEST(Links, AreKeptWithAsFewClustersAsWereFound) {
   const Links row(4, Pairs{}, Pairs{{0, 2}, {2, 3}, {3, 1}, {0, 3}});
   const auto k = row.least_clusters();

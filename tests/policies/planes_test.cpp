@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/error_forms.h"
 #include "kindred/policies/plane_centres.h"
 #include "kindred/policies/plane_search.h"
 #include "kindred/policies/sparse_statistics.h"
@@ -143,16 +145,18 @@ TEST(SparseStatistics, AreTheSumsOverSteps) {
     }
   }
   EXPECT_THAT(own.first(gram.size()), ::testing::ElementsAreArray(gram));
-  std::vector<double> errors(expected.size()), from_sums(expected.size());
-  statistics.episode_errors(3, weights, errors);
-  squared_errors(layout, own, weights, from_sums);
-  for (std::size_t d = 0; d < errors.size(); ++d) {
-    EXPECT_NEAR(errors[d], expected[d], 1e-9);
-    EXPECT_NEAR(from_sums[d], expected[d], 1e-9);
+  const auto errors = statistics.piece_errors(std::vector<std::int64_t>{3}, weights);
+  const auto from_sums = ErrorForms::of_targets(layout, weights).errors(std::vector{own.data()});
+  for (std::size_t d = 0; d < expected.size(); ++d) {
+    EXPECT_NEAR(errors.values[d], expected[d], 1e-9);
+    EXPECT_NEAR(from_sums.values[d], expected[d], 1e-9);
   }
   const auto part = statistics.subset(std::vector<std::int64_t>{3, 5});
-  part->episode_errors(0, weights, from_sums);
-  EXPECT_THAT(from_sums, ::testing::ElementsAreArray(errors));
+  EXPECT_THAT(part->piece_errors(std::vector<std::int64_t>{0}, weights).values,
+              ::testing::ElementsAreArray(errors.values));
+  const std::vector<double> noise(expected.size(), 2.0);
+  EXPECT_NEAR(part->episode_costs(weights, 1, noise)(0, 0),
+              std::accumulate(expected.begin(), expected.end(), 0.0) / 2.0, 1e-9);
 }
 
 TEST(SparseNetwork, LearnsWhatNoLinearPolicyCan) {

@@ -43,7 +43,7 @@ Agreement judge_answer(const SearchResult& found) {
 
 Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                               const RunContext& run) {
-  require_cpu(run, "the search by the held-out score");
+  if (options.policy == PolicyKind::kTabular) require_cpu(run, "the search with tables");
   const Stopwatch clock;
   const auto seeds = load_seeds(data, options);
   SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,

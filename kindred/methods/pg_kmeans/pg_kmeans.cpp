@@ -230,18 +230,21 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
           std::vector(static_cast<std::size_t>(options.restarts), clusters)};
 }
 
-/// Networks are what a GPU is for; the search runs on the CPU.
-Options on_device(Options options, const RunContext& run) {
-  if (run.device != "cpu" && options.k > 0 && options.policy == PolicyKind::kAuto &&
-      options.choose == Choose::kAuto)
-    options.choose = Choose::kObjective;
-  return options;
+/// The search on planes runs on the CPU; where k is known, networks on the GPU need no search.
+Options resolve_for(const RunContext& run, const Options& requested, const Trajectories& data) {
+  auto options = resolve(requested, data);
+  if (run.device == "cpu" || !options.searches() || options.policy != PolicyKind::kMlp ||
+      requested.k == 0 || requested.choose != Choose::kAuto)
+    return options;
+  auto by_objective = requested;
+  by_objective.choose = Choose::kObjective;
+  return resolve(by_objective, data);
 }
 
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  const Options options = resolve(on_device(requested, run), data);
+  const Options options = resolve_for(run, requested, data);
   return stoppable([&](std::int64_t& rounds) {
     if (options.searches())
       return options.policy == PolicyKind::kMlp ? fit_on_planes(data, options, run)
