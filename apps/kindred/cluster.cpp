@@ -223,7 +223,8 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
       "  kindred cluster hopper.hdf5 --preset paper -k 4 --merge-to 2 -o paper-run\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
-      "Ctrl-C stops within a second; the same command with --resume goes on.\n"
+      "Ctrl-C stops within a second. With --resume the same command goes on from the last round;\n"
+      "a search by the held-out score keeps none and starts anew.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;
