@@ -17,7 +17,68 @@ namespace {
 constexpr std::size_t kMostAlternatives = 6;
 constexpr double kFarBetter = 0.1;  // nats per step
 constexpr std::int64_t kSimpleStarts = 4;
+constexpr int kIndependentRounds = 10;  // with each number of clusters
+constexpr int kPriceRounds = 30;
 constexpr std::int64_t kSpareSimple = 4;  // clusters more than wanted, to begin with
+
+/// Each episode to the cluster where it costs least ([episodes, k]), so that every cluster takes
+/// the same share of each group, as far as prices for clusters, a list per group, can bring that
+/// about.
+std::vector<std::int32_t> assign_independently(const Matrix& costs,
+                                               std::span<const std::int32_t> groups) {
+  const auto k = costs.columns;
+  const auto count = 1 + *std::ranges::max_element(groups);
+  std::vector<std::int32_t> labels(groups.size());
+  Matrix prices(count, k);
+  double spread = 0.0;  // between the best cluster of an episode and the worst
+  for (std::int64_t i = 0; i < costs.rows; ++i) {
+    const auto [least, most] = std::ranges::minmax(costs.row(i));
+    spread += (most - least) / static_cast<double>(costs.rows);
+  }
+  for (int round = 0; round < kPriceRounds; ++round) {
+    Matrix sizes(count, k);
+    std::vector<double> of_group(static_cast<std::size_t>(count), 0.0),
+        of_cluster(static_cast<std::size_t>(k), 0.0);
+    for (std::int64_t i = 0; i < costs.rows; ++i) {
+      const auto group = groups[static_cast<std::size_t>(i)];
+      std::int64_t best = 0;
+      for (std::int64_t j = 1; j < k; ++j)
+        if (costs(i, j) + prices(group, j) < costs(i, best) + prices(group, best)) best = j;
+      labels[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(best);
+      sizes(group, best) += 1.0;
+      of_group[static_cast<std::size_t>(group)] += 1.0;
+      of_cluster[static_cast<std::size_t>(best)] += 1.0;
+    }
+    for (std::int64_t g = 0; g < count; ++g)
+      for (std::int64_t j = 0; j < k; ++j)
+        prices(g, j) += spread / (1.0 + 0.1 * round) *
+                        (sizes(g, j) / std::max(1.0, of_group[static_cast<std::size_t>(g)]) -
+                         of_cluster[static_cast<std::size_t>(j)] / static_cast<double>(costs.rows));
+  }
+  return consecutive_labels(std::move(labels));
+}
+
+/// A partition into k clusters that says nothing of the given one: from a random start with more
+/// clusters, rounds that keep it so and joinings.
+ExactFit independent_of(const std::vector<std::int32_t>& other, std::int64_t k,
+                        const EpisodeStatistics& statistics, double ridge, Random random) {
+  ExactFit fit;
+  fit.labels = random_partition(statistics.episodes(), k + kSpareSimple, std::move(random));
+  for (fit.k = k + kSpareSimple;;) {
+    for (int round = 0; round < kIndependentRounds; ++round) {
+      const auto policies = solve_policies(statistics, fit.labels, fit.k, ridge);
+      fit.rounds.emplace_back().objective = policies.objective;
+      auto labels = assign_independently(
+          statistics.episode_costs(policies.weights, fit.k, policies.noise), other);
+      if (labels == fit.labels) break;
+      fit.labels = std::move(labels);
+      fit.k = 1 + *std::ranges::max_element(fit.labels);
+    }
+    if (fit.k <= k) return fit;
+    join_closest(closest_pairs(statistics, fit.labels, fit.k, ridge, 1), {}, fit.labels);
+    --fit.k;
+  }
+}
 
 /// Tables know nothing of how observations resemble each other, so where several answers are as
 /// good most of them mean nothing to anybody. Policies that are linear in the cells of planes, as
@@ -46,7 +107,16 @@ std::vector<std::vector<std::int32_t>> simple_partitions(const SearchContext& se
     const auto best = std::ranges::max_element(fits, {}, [&](const ExactFit& fit) {
       return fit.k == k ? fit.objective() : -std::numeric_limits<double>::infinity();
     });
-    if (best->k == k) result.push_back(best->labels);
+    if (best->k != k) continue;
+    result.push_back(best->labels);
+    search.run.chunks(kSimpleStarts, 1, [&](std::int64_t start, std::int64_t) {
+      fits[static_cast<std::size_t>(start)] =
+          independent_of(result.back(), k, statistics, search.options.ridge,
+                         Random(static_cast<std::uint64_t>(search.options.seed), "independent",
+                                static_cast<std::uint64_t>(start)));
+    });
+    const auto other = std::ranges::max_element(fits, {}, &ExactFit::objective);
+    if (other->k == k) result.push_back(other->labels);
   }
   return result;
 }
@@ -68,7 +138,33 @@ bool alike(const Answer& a, const Answer& b) {
   return normalized_mutual_information(a.fit.labels, b.fit.labels) > kAlike;
 }
 
-/// Those that predict as well as the answer, and are unlike it and each other.
+}  // namespace
+
+std::vector<Answer> other_answers(const SearchContext& search, const Evidence& evidence,
+                                  std::span<const Descent> descents, const Answer& answer,
+                                  std::int64_t k, double v_of_one) {
+  std::vector<Answer> tried;
+  for (const auto start : distinct_starts(descents, k, kMostAlternatives)) {
+    auto& other = tried.emplace_back();
+    other.start = start;
+    other.fit.labels = descents[static_cast<std::size_t>(start)].fits.at(k).labels;
+  }
+  tried = refined(search, evidence, k, std::move(tried));
+  const auto agree = agreements(descents, answer);
+  const bool found_again = std::ranges::any_of(agree, [](double nmi) { return nmi > kAlike; });
+  if (found_again && as_good(evidence, tried, answer, k, v_of_one).empty()) return tried;
+  std::vector<Answer> simple;
+  for (auto& labels : simple_partitions(search, k)) {
+    auto& other = simple.emplace_back();
+    other.start = answer.start;
+    other.simple = true;
+    other.fit.labels = std::move(labels);
+  }
+  for (auto& other : refined(search, evidence, k, std::move(simple)))
+    tried.push_back(std::move(other));
+  return tried;
+}
+
 std::vector<Answer> as_good(const Evidence& evidence, std::vector<Answer> tried,
                             const Answer& answer, std::int64_t k, double v_of_one) {
   std::ranges::stable_sort(tried, std::greater<>(), [](const Answer& a) { return a.held_out.v; });
@@ -85,28 +181,6 @@ std::vector<Answer> as_good(const Evidence& evidence, std::vector<Answer> tried,
   return result;
 }
 
-}  // namespace
-
-std::vector<Answer> alternatives(const SearchContext& search, const Evidence& evidence,
-                                 std::span<const Descent> descents, const Answer& answer,
-                                 std::int64_t k, double v_of_one) {
-  std::vector<Answer> tried;
-  for (const auto start : distinct_starts(descents, k, kMostAlternatives)) {
-    auto& other = tried.emplace_back();
-    other.start = start;
-    other.fit.labels = descents[static_cast<std::size_t>(start)].fits.at(k).labels;
-  }
-  auto result =
-      as_good(evidence, refined(search, evidence, k, std::move(tried)), answer, k, v_of_one);
-  if (result.empty()) return result;
-  std::vector<Answer> simple;
-  for (auto& labels : simple_partitions(search, k))
-    simple.emplace_back().fit.labels = std::move(labels);
-  for (auto& other : refined(search, evidence, k, std::move(simple)))
-    result.push_back(std::move(other));
-  return as_good(evidence, std::move(result), answer, k, v_of_one);
-}
-
 std::vector<Answer> told_by_labels_alone(const SearchContext& search, const Evidence& evidence,
                                          std::span<const Descent> descents,
                                          std::span<const Answer> answers) {
@@ -116,9 +190,11 @@ std::vector<Answer> told_by_labels_alone(const SearchContext& search, const Evid
     for (const double nats : answer.held_out.naming) paid += nats;
     return answer.held_out.v + paid / evidence.steps();
   };
-  auto result = alternatives(search, evidence, descents, answers[0], 2, answers[0].held_out.v);
+  const auto& one = answers[0];
+  auto result = as_good(evidence, other_answers(search, evidence, descents, one, 2, one.held_out.v),
+                        one, 2, one.held_out.v);
   std::erase_if(result, [&](const Answer& other) {
-    return free_of_charge(other) < answers[0].held_out.v + kFarBetter;
+    return free_of_charge(other) < one.held_out.v + kFarBetter;
   });
   return result;
 }

@@ -12,11 +12,16 @@ namespace kindred {
 /// How much of what k clusters gain over one an answer may miss and still be as good.
 inline constexpr double kAsGood = 0.03;
 
-/// Partitions into k clusters, unlike the answer, that predict as well as far as the folds can
-/// tell.
-std::vector<Answer> alternatives(const SearchContext& search, const Evidence& evidence,
-                                 std::span<const Descent> descents, const Answer& answer,
-                                 std::int64_t k, double v_of_one);
+/// What other starts lead to with k clusters; where some of it is as good as the answer, or nothing
+/// is like it, also partitions that can be put in words.
+std::vector<Answer> other_answers(const SearchContext& search, const Evidence& evidence,
+                                  std::span<const Descent> descents, const Answer& answer,
+                                  std::int64_t k, double v_of_one);
+
+/// Those into k clusters, unlike the answer and each other, that predict as well as far as the
+/// folds can tell, the best first.
+std::vector<Answer> as_good(const Evidence& evidence, std::vector<Answer> tried,
+                            const Answer& answer, std::int64_t k, double v_of_one);
 
 /// Partitions into two that would predict far better than one policy, were it not that their labels
 /// say as much as they gain: such episodes are too short to tell two policies from one that does

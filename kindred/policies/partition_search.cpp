@@ -248,6 +248,14 @@ class Search {
     return true;
   }
 
+  /// Puts another partition with as many clusters in an answer's place, and that in its.
+  static void exchange(Answer& answer, Answer& other) {
+    std::swap(answer.fit, other.fit);
+    std::swap(answer.held_out, other.held_out);
+    std::swap(answer.start, other.start);
+    std::swap(answer.simple, other.simple);
+  }
+
   /// Each start at the k of the answer, in its view, so that objectives can be compared.
   std::vector<ExactFit> at_k(const Evidence& evidence, const std::vector<Descent>& descents,
                              const Answer& answer) const {
@@ -278,11 +286,19 @@ class Search {
     }
     improve(search_, evidence, answers[result.chosen]);
     result.answers = std::move(answers);
-    const auto& answer = result.answers[result.chosen];
-    result.alternatives =
-        answer.fit.k > 1 ? kindred::alternatives(search_, evidence, descents, answer, answer.fit.k,
-                                                 result.answers.front().held_out.v)
-                         : told_by_labels_alone(search_, evidence, descents, result.answers);
+    auto& answer = result.answers[result.chosen];
+    if (answer.fit.k > 1) {
+      const auto k = answer.fit.k;
+      const double v_of_one = result.answers.front().held_out.v;
+      auto others = other_answers(search_, evidence, descents, answer, k, v_of_one);
+      for (auto& other : others)
+        if (other.fit.k == k && other.held_out.v > answer.held_out.v) exchange(answer, other);
+      result.alternatives = as_good(evidence, std::move(others), answer, k, v_of_one);
+      const auto simple = std::ranges::find_if(result.alternatives, &Answer::simple);
+      if (!answer.simple && simple != result.alternatives.end()) exchange(answer, *simple);
+    } else {
+      result.alternatives = told_by_labels_alone(search_, evidence, descents, result.answers);
+    }
     const auto fits = at_k(evidence, descents, answer);
     for (std::size_t r = 0; r < fits.size(); ++r) {
       const auto& fit = fits[r];

@@ -41,6 +41,7 @@ struct Answer {
   bool checked = false;     ///< By many more features; that is then the last test.
   PairedGain gain;          ///< Over the best answer with fewer clusters.
   double agreement = 1.0;   ///< Mean NMI with the answers of the other starts for this k.
+  bool simple = false;      ///< Its clusters also are those of policies much simpler than tables.
 
   Considered in_brief() const {
     return {.k = fit.k,

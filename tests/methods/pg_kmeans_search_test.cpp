@@ -39,6 +39,33 @@ TEST(PgKmeans, SaysThatSeveralAnswersAreAsGood) {
       0.1);
 }
 
+/// Which ball an expert wants can be told by its number or by its place: two families, as the paper
+/// found, of which the truth is one.
+TEST(PgKmeans, ShowsBothFamiliesOfTakeballPermuted) {
+  const auto data = gridworld("takeball-permuted", 400);
+  constexpr std::int64_t kPlanes = 7, kFirstBall = 3;  // walls, agent, goal, balls
+  std::vector<std::int32_t> by_number(data.labels.begin(), data.labels.end()), by_place;
+  std::vector<float> seen(static_cast<std::size_t>(data.observations.dim()));
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    data.observations.copy(data.offsets[i], data.offsets[i] + 1, seen.data());
+    const auto plane = kFirstBall + by_number[static_cast<std::size_t>(i)];
+    std::int32_t cell = 0;
+    while (seen[static_cast<std::size_t>(cell * kPlanes + plane)] == 0.0F) ++cell;
+    by_place.push_back(cell);
+  }
+  const auto result = fit(data, {});
+  EXPECT_EQ(restart_agreement(result).verdict, "several");
+  double best_by_number = 0.0, best_by_place = 0.0;
+  const auto look = [&](const std::vector<std::int32_t>& labels) {
+    best_by_number = std::max(best_by_number, normalized_mutual_information(labels, by_number));
+    best_by_place = std::max(best_by_place, normalized_mutual_information(labels, by_place));
+  };
+  look(result.labels);
+  for (const auto& other : result.alternatives) look(other.labels);
+  EXPECT_GT(best_by_number, 0.95);
+  EXPECT_GT(best_by_place, 0.95);
+}
+
 TEST(PgKmeans, TrainsNetworksWhereObservationsAreWideAndTheNumberIsGiven) {
   Options options;
   options.k = 2;
