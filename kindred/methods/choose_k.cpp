@@ -82,7 +82,9 @@ class ChoosingK final : public ConfiguredMethod {
                             own("merge-to").get().dump());
     own("k").set(std::max<std::int64_t>(k_, 1));
     method_->check(data);
-    if (k_ == 0 && (too_wide_for_closed_form(data) || !episodes_to_judge(data)))
+    const bool can_judge = judged_on_planes(data) ||
+                           (!too_wide_for_closed_form(data) && episodes_to_judge(data).has_value());
+    if (k_ == 0 && !can_judge)
       throw InvalidArgument(
           "{} numbers per observation are too many to find out how many clusters there are; give "
           "their number with -k",

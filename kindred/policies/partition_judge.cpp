@@ -10,6 +10,8 @@
 namespace kindred {
 namespace {
 
+constexpr std::int64_t kMostOnPlanes = 10000;  // episodes
+
 bool fit_in_tables(const Trajectories& data) {
   return data.observations.is_interned() && data.actions.is_discrete();
 }
@@ -21,9 +23,7 @@ SearchOptions judging_options(const Trajectories& data) {
   return options;
 }
 
-}  // namespace
-
-std::optional<std::vector<std::int64_t>> episodes_to_judge(const Trajectories& data) {
+std::optional<std::vector<std::int64_t>> judged_in_closed_form(const Trajectories& data) {
   try {
     return episodes_to_search(data, judging_options(data));
   } catch (const InvalidArgument&) {
@@ -31,14 +31,25 @@ std::optional<std::vector<std::int64_t>> episodes_to_judge(const Trajectories& d
   }
 }
 
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> episodes_to_judge(const Trajectories& data) {
+  if (judged_on_planes(data)) return sample_by_id(data.ids, kMostOnPlanes, {});
+  return judged_in_closed_form(data);
+}
+
 bool too_wide_for_closed_form(const Trajectories& data) {
   constexpr std::int64_t kWide = 100, kStepsForANumber = 50;
   if (fit_in_tables(data) || data.observations.dim() < kWide) return false;
-  const auto judged = episodes_to_judge(data);
+  const auto judged = judged_in_closed_form(data);
   if (!judged) return true;
   std::int64_t steps = 0;
   for (const auto episode : *judged) steps += data.length(episode);
   return steps < kStepsForANumber * (1 + data.observations.dim());
+}
+
+bool judged_on_planes(const Trajectories& data) {
+  return data.actions.is_discrete() && PlaneView::suits(data) && too_wide_for_closed_form(data);
 }
 
 PartitionJudge::PartitionJudge(const Trajectories& data, std::vector<std::int64_t> judged,
@@ -51,6 +62,10 @@ PartitionJudge::PartitionJudge(const Trajectories& data, std::vector<std::int64_
     evidence_ = std::make_unique<TableEvidence>(part_, workers_);
     return;
   }
+  if (judged_on_planes(data)) {
+    planes_ = std::make_unique<PlaneJudge>(part_, workers_);
+    return;
+  }
   map_.emplace(part_.observations, options_.cosines);
   targets_ = std::make_shared<ActionTargets>(part_.actions);
   evidence_ = std::make_unique<FeatureEvidence>(part_, *map_, targets_, options_.ridge, workers_);
@@ -61,7 +76,7 @@ Answer PartitionJudge::judge(std::span<const std::int32_t> labels) const {
   for (const auto i : judged_) answer.fit.labels.push_back(labels[static_cast<std::size_t>(i)]);
   answer.fit.labels = consecutive_labels(std::move(answer.fit.labels));
   answer.fit.k = 1 + *std::ranges::max_element(answer.fit.labels);
-  answer.held_out = evidence_->score(answer.fit.labels, answer.fit.k);
+  answer.held_out = score(answer.fit.labels, answer.fit.k);
   return answer;
 }
 
@@ -69,12 +84,31 @@ Answer PartitionJudge::judge_one() const {
   Answer answer;
   answer.fit.labels.assign(judged_.size(), 0);
   answer.fit.k = 1;
-  answer.held_out = evidence_->score(answer.fit.labels, 1);
+  answer.held_out = score(answer.fit.labels, 1);
   answer.needed = options_.separation;
   return answer;
 }
 
+HeldOutScore PartitionJudge::score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  return planes_ ? planes_->score(labels, k) : evidence_->score(labels, k);
+}
+
+PairedGain PartitionJudge::gain(const Answer& from, const Answer& to) const {
+  if (!planes_) return evidence_->gain(from.held_out, to.held_out);
+  const auto costs = [](const HeldOutScore& score) {
+    auto nats = score.errors;
+    for (std::size_t i = 0; i < nats.size(); ++i) nats[i] += score.naming[i];
+    return nats;
+  };
+  return paired_gain(costs(from.held_out), costs(to.held_out), static_cast<double>(part_.steps()));
+}
+
 bool PartitionJudge::believes(Answer& answer, double v_of_fewer) const {
+  if (planes_) {  // no two are taken for one: what k gains is all
+    answer.separation = answer.held_out.v - v_of_fewer;
+    answer.needed = 0.0;
+    return answer.separation > 0.0;
+  }
   answer.separation = separation(*evidence_, part_, answer);
   answer.needed = options_.separation;
   SeparationCheck check;

@@ -6,17 +6,21 @@
 #include <span>
 #include <vector>
 
+#include "kindred/policies/plane_search.h"
 #include "kindred/policies/separation.h"
 
 namespace kindred {
 
-/// The episodes that partitions of the data are judged by: all, or a sample. Nothing where policies
-/// in closed form cannot be made of the data.
+/// The episodes that partitions of the data are judged by: all, or a sample. Nothing where no
+/// policies to judge by can be made of the data.
 std::optional<std::vector<std::int64_t>> episodes_to_judge(const Trajectories& data);
 
 /// Whether as many numbers per observation as in pictures leave too few steps for each of them;
 /// never where policies are tables.
 bool too_wide_for_closed_form(const Trajectories& data);
+
+/// Whether they are wide, but planes of zeros and ones, for which there are small networks.
+bool judged_on_planes(const Trajectories& data);
 
 /// Functions throw Interrupted when asked to stop.
 class PartitionJudge {
@@ -35,23 +39,24 @@ class PartitionJudge {
   /// has the given V. Notes their separation in it.
   bool believes(Answer& answer, double v_of_fewer) const;
 
-  PairedGain gain(const Answer& from, const Answer& to) const {
-    return evidence_->gain(from.held_out, to.held_out);
-  }
+  PairedGain gain(const Answer& from, const Answer& to) const;
   HeldOutJudgement compare(const Answer& one, const Answer& answer) const;
 
  private:
+  HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const;
+
   std::vector<std::int64_t> judged_;
   Trajectories part_;
   Workers workers_;
   SearchOptions options_;
   std::optional<FeatureMap> map_;                 // none where policies are tables
   std::shared_ptr<const ActionTargets> targets_;  // none where policies are tables
-  std::unique_ptr<const Evidence> evidence_;
+  std::unique_ptr<const Evidence> evidence_;      // none on planes
+  std::unique_ptr<const PlaneJudge> planes_;
 };
 
-/// Judges the labels of one partition against one policy for everything. Nothing where policies in
-/// closed form cannot be made of the data.
+/// Judges the labels of one partition against one policy for everything. Nothing where no policies
+/// to judge by can be made of the data.
 std::optional<HeldOutJudgement> judge_partition(const Trajectories& data,
                                                 std::span<const std::int32_t> labels,
                                                 const Workers& workers);

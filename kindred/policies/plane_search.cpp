@@ -28,6 +28,8 @@ constexpr std::int64_t kPasses = 2;  // over its own data in a round, between th
 constexpr std::int64_t kHalves = 2;
 constexpr std::int64_t kFurther = 2;  // numbers of clusters tried without a better V
 
+}  // namespace
+
 class PlaneSearch {
  public:
   PlaneSearch(const Trajectories& data, const PlaneSearchOptions& options, const RunContext& run)
@@ -70,6 +72,10 @@ class PlaneSearch {
       if (result.chosen > 0) answer.gain = gain(result.answers[result.chosen - 1], answer);
     }
     return result;
+  }
+
+  PlaneAnswer judge(std::span<const std::int32_t> labels, std::int64_t k) const {
+    return refine({labels.begin(), labels.end()}, k, true);
   }
 
  private:
@@ -138,8 +144,8 @@ class PlaneSearch {
     return labels;
   }
 
-  /// Rounds of networks from given labels, up to the best V.
-  PlaneAnswer refine(std::vector<std::int32_t> labels, std::int64_t k) const {
+  /// Rounds of networks from given labels, up to the best V. Labels that are kept are only judged.
+  PlaneAnswer refine(std::vector<std::int32_t> labels, std::int64_t k, bool keep = false) const {
     const auto actions = data_.actions.count();
     std::vector<SparseNetwork> networks;
     for (std::int64_t n = 0; n < kHalves * k; ++n)
@@ -167,9 +173,11 @@ class PlaneSearch {
       }
       const double v =
           -std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(data_.steps());
-      Matrix misfits = scores;
-      for (auto& x : misfits.values) x = -x;
-      done.changed = options_.links.assign(misfits, labels);
+      if (!keep) {
+        Matrix misfits = scores;
+        for (auto& x : misfits.values) x = -x;
+        done.changed = options_.links.assign(misfits, labels);
+      }
       if (v > best.v) {
         best_round = round;
         best.v = v;
@@ -229,8 +237,8 @@ class PlaneSearch {
   }
 
   const Trajectories& data_;
-  const PlaneSearchOptions& options_;
-  const RunContext& run_;
+  PlaneSearchOptions options_;
+  RunContext run_;
   ActionTargets targets_;
   std::vector<std::int32_t> half_of_;  // [episodes]
   std::shared_ptr<const PlaneView> view_;
@@ -240,7 +248,31 @@ class PlaneSearch {
   std::vector<std::string> first_ids_;
 };
 
+namespace {
+
+RunContext without_watchers(const Workers& workers) {
+  RunContext run;
+  static_cast<Workers&>(run) = workers;
+  return run;
+}
+
 }  // namespace
+
+PlaneJudge::PlaneJudge(const Trajectories& data, const Workers& workers)
+    : search_(
+          std::make_unique<PlaneSearch>(data, PlaneSearchOptions{}, without_watchers(workers))) {}
+
+PlaneJudge::~PlaneJudge() = default;
+
+HeldOutScore PlaneJudge::score(std::span<const std::int32_t> labels, std::int64_t k) const {
+  const auto answer = search_->judge(labels, k);
+  HeldOutScore result;
+  result.v = answer.v;
+  result.naming = naming_costs(labels);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    result.errors.push_back(answer.costs[i] - result.naming[i]);
+  return result;
+}
 
 PlaneSearchResult search_planes(const Trajectories& data, const PlaneSearchOptions& options,
                                 const RunContext& run) {

@@ -55,4 +55,20 @@ struct PlaneSearchResult {
 PlaneSearchResult search_planes(const Trajectories& data, const PlaneSearchOptions& options,
                                 const RunContext& run);
 
+class PlaneSearch;
+
+/// Judges partitions of such data that anybody made, by networks as the search has them. It refers
+/// to the data.
+class PlaneJudge {
+ public:
+  PlaneJudge(const Trajectories& data, const Workers& workers);
+  ~PlaneJudge();
+
+  /// Errors are nats, [episodes].
+  HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const;
+
+ private:
+  std::unique_ptr<const PlaneSearch> search_;
+};
+
 }  // namespace kindred

@@ -8,6 +8,7 @@
 #include "kindred/core/random.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/error_forms.h"
+#include "kindred/policies/partition_judge.h"
 #include "kindred/policies/plane_centres.h"
 #include "kindred/policies/plane_search.h"
 #include "kindred/policies/sparse_statistics.h"
@@ -213,6 +214,29 @@ TEST(PlaneSearch, KeepsWhatIsKnown) {
   const auto found = search_planes(data, {.starts = 2, .links = links}, {});
   EXPECT_GE(found.answer().k(), 2);
   EXPECT_TRUE(links.kept(found.answer().labels));
+}
+
+/// Whoever made a partition, networks that have not seen an episode say how well it predicts.
+TEST(PlaneJudge, TellsThePoliciesFromChance) {
+  const auto data = boards(400, true);
+  ASSERT_TRUE(judged_on_planes(data));
+  const auto truth = judge_partition(data, data.labels.span(), Workers());
+  std::vector<std::int32_t> halves(400, 0);
+  for (std::size_t i = 200; i < 400; ++i) halves[i] = 1;
+  const auto chance = judge_partition(data, halves, Workers());
+  ASSERT_TRUE(truth && chance);
+  EXPECT_EQ(truth->v_of_one, chance->v_of_one);
+  EXPECT_GT(truth->v, truth->v_of_one);
+  EXPECT_GT(truth->gain, 3.0 * truth->gain_error);
+  EXPECT_LT(chance->v, chance->v_of_one);
+  EXPECT_EQ(truth->judged, 400);
+
+  const PartitionJudge judge(data, *episodes_to_judge(data), Workers());
+  const auto one = judge.judge_one();
+  auto two = judge.judge(data.labels.span());
+  EXPECT_TRUE(judge.believes(two, one.held_out.v));
+  auto by_chance = judge.judge(halves);
+  EXPECT_FALSE(judge.believes(by_chance, one.held_out.v));
 }
 
 TEST(PlaneSearch, SaysWhatItCannotLookAt) {
