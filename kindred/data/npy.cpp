@@ -240,6 +240,8 @@ constexpr const char* kDtype = nullptr;
 template <>
 constexpr const char* kDtype<float> = "<f4";
 template <>
+constexpr const char* kDtype<double> = "<f8";
+template <>
 constexpr const char* kDtype<std::int32_t> = "<i4";
 template <>
 constexpr const char* kDtype<std::int64_t> = "<i8";
@@ -401,6 +403,7 @@ void ArrayWriter::begin(const std::string& name, const std::vector<std::int64_t>
 }
 
 template void ArrayWriter::begin<float>(const std::string&, const std::vector<std::int64_t>&);
+template void ArrayWriter::begin<double>(const std::string&, const std::vector<std::int64_t>&);
 template void ArrayWriter::begin<std::int32_t>(const std::string&,
                                                const std::vector<std::int64_t>&);
 template void ArrayWriter::begin<std::int64_t>(const std::string&,

@@ -65,7 +65,7 @@ class ArrayReader {
   std::int64_t count_ = 0;
 };
 
-/// Adds arrays to an archive. T: float, int32, int64, uint8, bool.
+/// Adds arrays to an archive. T: float, double, int32, int64, uint8, bool.
 class ArrayWriter {
  public:
   explicit ArrayWriter(zip::Writer& archive) : archive_(archive) {}

@@ -11,6 +11,7 @@
 #include "kindred/findings/centre_policy.h"
 #include "kindred/nn/policy_stack.h"
 #include "kindred/policies/architecture.h"
+#include "kindred/policies/exact_centres.h"
 
 namespace kindred {
 namespace {
@@ -134,9 +135,12 @@ PolicyGroup cluster_policies(const LoadedRun& run, const Cloner& cloner,
     result.names.push_back(fmt::format("cluster {}", c));
   const auto own = std::dynamic_pointer_cast<const PolicyCentres>(run.centres);
   const auto* networks = dynamic_cast<const NetworkCentres*>(own.get());
-  if (!own) {
-    origin = fmt::format("cloned from the clusters, as the centres of {} are not policies",
-                         run.record.method);
+  const bool closed_form = dynamic_cast<const ExactCentres*>(own.get()) != nullptr;
+  if (!own || closed_form) {
+    origin = closed_form
+                 ? "networks cloned from the clusters"
+                 : fmt::format("cloned from the clusters, as the centres of {} are not policies",
+                               run.record.method);
     cloner.train_new(options.rounds, "cloning the clusters", result);
   } else if (networks && options.continue_rounds > 0) {
     origin = "the run's own centres, each trained further on its cluster";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kindred/nn/vectorise.h"
 #include "kindred/policies/device_steps.h"
@@ -129,6 +130,51 @@ std::vector<double> ExactCentres::surprises(const Trajectories& data,
     }
   });
   return result;
+}
+
+std::vector<double> ExactCentres::weights_of(std::int64_t centre) const {
+  const auto targets = static_cast<std::size_t>(targets_.count());
+  const auto columns = static_cast<std::size_t>(count_) * targets;
+  std::vector<double> own;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(map_.count()); ++m) {
+    const auto* row = weights_.data() + m * columns + static_cast<std::size_t>(centre) * targets;
+    own.insert(own.end(), row, row + targets);
+  }
+  return targets_.in_units(own);
+}
+
+std::vector<double> ExactCentres::deviations_of(std::int64_t centre) const {
+  const auto targets = noise_.size();
+  return targets_.deviations(
+      own_noise_.empty()
+          ? std::span(noise_)
+          : std::span(own_noise_).subspan(static_cast<std::size_t>(centre) * targets, targets));
+}
+
+void ExactCentres::distribution(std::int64_t centre, std::span<const float> observations,
+                                std::span<float> out) const {
+  const auto rows = observations.size() / static_cast<std::size_t>(obs_dim());
+  const auto features = static_cast<std::size_t>(map_.count());
+  const auto width = static_cast<std::size_t>(actions());
+  const auto weights = weights_of(centre);
+  const auto deviations = deviations_of(centre);
+  std::vector<double> phi(rows * features), chosen(width);
+  map_.apply(observations, phi);
+  auto to = out.begin();
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::ranges::fill(chosen, 0.0);
+    for (std::size_t m = 0; m < features; ++m)
+      for (std::size_t d = 0; d < width; ++d)
+        chosen[d] += phi[r * features + m] * weights[m * width + d];
+    double total = 1.0;
+    if (discrete()) {
+      for (auto& chance : chosen) chance = std::max(kLeastChance, chance);
+      total = std::accumulate(chosen.begin(), chosen.end(), 0.0);
+    }
+    for (const double x : chosen) *to++ = static_cast<float>(x / total);
+    if (!discrete())
+      for (const double x : deviations) *to++ = static_cast<float>(x);
+  }
 }
 
 void ExactCentres::save(ArrayFileWriter& file) const {

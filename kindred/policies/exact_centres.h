@@ -1,18 +1,17 @@
-// Exact policies as centres: enough to tell which of them explains a trajectory best.
+// Policies in closed form as centres.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "kindred/clustering/clustering.h"
+#include "kindred/policies/centres.h"
 #include "kindred/policies/exact_policies.h"
 
 namespace kindred {
 
 /// Scores are log-likelihoods of the standardised actions, where no piece of an episode counts more
-/// than kMostUnusual times the usual error. They cannot act: policies that can are cloned from the
-/// clusters.
-class ExactCentres final : public Centres {
+/// than kMostUnusual times the usual error.
+class ExactCentres final : public PolicyCentres {
  public:
   /// weights: [features, count × targets]; noise: [targets], the usual squared error of a step;
   /// own_noise: [count, targets], that of each centre, empty where it is not known; ridge: with
@@ -28,6 +27,22 @@ class ExactCentres final : public Centres {
   std::vector<double> surprises(const Trajectories& data, std::span<const std::int32_t> labels,
                                 const RunContext& run) const override;
   void save(ArrayFileWriter& file) const override;
+
+  /// Continuous actions are Gaussian, with the centre's usual errors. Of discrete ones, chances
+  /// that come out below a millionth are taken for that, and all are brought to add up to 1.
+  void distribution(std::int64_t centre, std::span<const float> observations,
+                    std::span<float> out) const override;
+  std::int64_t obs_dim() const override { return map_.obs_dim(); }
+  bool discrete() const override { return targets_.discrete(); }
+  std::int64_t actions() const override { return targets_.actions(); }
+
+  static constexpr double kLeastChance = 1e-6;
+  const FeatureMap& map() const { return map_; }
+  /// Of a centre in the units of the data: [features, actions].
+  std::vector<double> weights_of(std::int64_t centre) const;
+  /// The same of the usual errors of a continuous action: [actions].
+  std::vector<double> deviations_of(std::int64_t centre) const;
+
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 
  private:

@@ -13,7 +13,6 @@ namespace kindred {
 namespace {
 
 constexpr std::int64_t kMostCosines = 4096;
-constexpr double kFarthest = 5.0;  // deviations from the mean
 
 /// √2 cos x of every x, to 1e-9 for |x| below 1e5. Unlike std::cos it takes several at a time.
 KINDRED_VECTORISE
@@ -124,6 +123,7 @@ ActionTargets::ActionTargets(const Actions& actions)
   for (std::int64_t column = 0; column < actions_; ++column) {
     // About the first value, so that a large shift costs no digits.
     const double origin = actions.steps() > 0 ? value(actions, 0, column) : 0.0;
+    usual_.push_back(origin);
     double sum = 0.0, squares = 0.0;
     for (std::int64_t t = 0; t < actions.steps(); ++t) {
       const double x = value(actions, t, column) - origin;
@@ -157,11 +157,34 @@ void ActionTargets::copy(const Actions& actions, std::int64_t begin, std::int64_
       *to++ = (value(actions, t, columns_[i]) - mean_[i]) * scale_[i];
 }
 
+std::vector<double> ActionTargets::in_units(std::span<const double> weights) const {
+  const auto width = static_cast<std::size_t>(actions_), targets = columns_.size();
+  std::vector<double> result(weights.size() / targets * width, 0.0);
+  std::ranges::copy(usual_, result.begin());
+  for (std::size_t i = 0; i < targets; ++i) {
+    const auto column = static_cast<std::size_t>(columns_[i]);
+    if (scale_[i] == 0.0) continue;  // nothing varies
+    result[column] = mean_[i];
+    for (std::size_t m = 0; m < weights.size() / targets; ++m)
+      result[m * width + column] += weights[m * targets + i] / scale_[i];
+  }
+  return result;
+}
+
+std::vector<double> ActionTargets::deviations(std::span<const double> variances) const {
+  std::vector<double> result(static_cast<std::size_t>(actions_), 0.0);
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (scale_[i] > 0.0)
+      result[static_cast<std::size_t>(columns_[i])] = std::sqrt(variances[i]) / scale_[i];
+  return result;
+}
+
 void ActionTargets::save(ArrayFileWriter& file) const {
   file.write<std::int64_t>("actions", std::vector<std::int64_t>{discrete_ ? 1 : 0, actions_});
   file.write<std::int64_t>("action_columns", columns_, {count()});
   file.write<double>("action_mean", mean_, {count()});
   file.write<double>("action_scale", scale_, {count()});
+  file.write<double>("action_usual", usual_, {actions_});
 }
 
 ActionTargets ActionTargets::load(const ArrayFileReader& file) {
@@ -176,6 +199,9 @@ ActionTargets ActionTargets::load(const ArrayFileReader& file) {
                   fmt::format("holds {}, expected 0 to {}", column, targets.actions_ - 1));
   targets.mean_ = file.read_finite<double>("action_mean", {targets.count()}).values;
   targets.scale_ = file.read_finite<double>("action_scale", {targets.count()}).values;
+  targets.usual_.assign(static_cast<std::size_t>(targets.actions_), 0.0);
+  if (file.contains("action_usual"))  // runs of before had none
+    targets.usual_ = file.read_finite<double>("action_usual", {targets.actions_}).values;
   return targets;
 }
 

@@ -19,12 +19,20 @@ namespace kindred {
 /// observations a cosine changes its sign, about.
 class FeatureMap {
  public:
+  static constexpr double kFarthest = 5.0;  ///< Deviations from the mean.
+
   FeatureMap(const Observations& observations, std::int64_t cosines, double length = 1.0);
 
   /// The same numbers, scaled the same, with another number of cosines.
   FeatureMap with_cosines(std::int64_t cosines) const { return {inputs_, cosines, length_}; }
 
   std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
+  const NetworkInputs& inputs() const { return inputs_; }
+  std::int64_t cosines() const { return cosines_; }
+  /// [inputs, cosines]
+  const std::vector<double>& directions() const { return directions_; }
+  /// [cosines]
+  const std::vector<double>& phases() const { return phases_; }
   std::int64_t obs_dim() const { return inputs_.obs_dim; }
   /// Observations [n, obs_dim] → features [n, count].
   void apply(std::span<const float> rows, std::span<double> out) const;
@@ -58,6 +66,13 @@ class ActionTargets {
   void copy(const Actions& actions, std::int64_t begin, std::int64_t end,
             std::span<double> out) const;
 
+  /// The mean action in the data's own units where the targets are linear in features: their
+  /// weights [features, count], the first of a constant 1 → [features, actions]. Of discrete
+  /// actions these are chances, but for those that come out below 0 or do not add up to 1.
+  std::vector<double> in_units(std::span<const double> weights) const;
+  /// Deviations of a continuous action from variances of the targets: [actions].
+  std::vector<double> deviations(std::span<const double> variances) const;
+
   void save(ArrayFileWriter& file) const;
   static ActionTargets load(const ArrayFileReader& file);
 
@@ -69,6 +84,7 @@ class ActionTargets {
   std::int64_t actions_ = 0;
   std::vector<std::int64_t> columns_;  // of a continuous action, or discrete actions
   std::vector<double> mean_, scale_;   // [count]; the scale is one over the deviation
+  std::vector<double> usual_;          // [actions]: what those left out always are
 };
 
 }  // namespace kindred

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "kindred/core/error.h"
+#include "kindred/policies/exact_centres.h"
 
 namespace kindred {
 namespace {
@@ -70,6 +71,17 @@ void add_table(const TabularCentres& centres, std::int64_t centre, PlainPolicy& 
   policy.arrays.push_back({"probabilities", {distinct, policy.actions}, std::move(chances)});
 }
 
+void add_closed_form(const ExactCentres& centres, std::int64_t centre, PlainPolicy& policy) {
+  const auto& map = centres.map();
+  add_inputs(map.inputs(), policy);
+  policy.arrays.push_back(
+      {"cosine_weight", {map.inputs().count(), map.cosines()}, map.directions()});
+  policy.arrays.push_back({"cosine_bias", {map.cosines()}, map.phases()});
+  policy.arrays.push_back({"weight", {map.count(), policy.actions}, centres.weights_of(centre)});
+  if (!policy.discrete)
+    policy.arrays.push_back({"std", {policy.actions}, centres.deviations_of(centre)});
+}
+
 }  // namespace
 
 PlainPolicy plain_policy(const PolicyCentres& policies, std::int64_t centre) {
@@ -78,8 +90,11 @@ PlainPolicy plain_policy(const PolicyCentres& policies, std::int64_t centre) {
   policy.discrete = policies.discrete();
   policy.actions = policies.actions();
   if (const auto* tables = dynamic_cast<const TabularCentres*>(&policies)) {
-    policy.tabular = true;
+    policy.kind = PlainKind::kTable;
     add_table(*tables, centre, policy);
+  } else if (const auto* exact = dynamic_cast<const ExactCentres*>(&policies)) {
+    policy.kind = PlainKind::kClosedForm;
+    add_closed_form(*exact, centre, policy);
   } else {
     const auto& networks = dynamic_cast<const NetworkCentres&>(policies);
     add_inputs(networks.view().inputs, policy);

@@ -6,6 +6,12 @@
 //   action_mean, action_scale                       both then scaled to the units of the data
 // and a table is
 //   table, probabilities                            [distinct, obs_dim] and [distinct, actions]
+// and a policy in closed form is
+//   input_columns, input_mean, input_scale          as above; then within ±5
+//   cosine_weight, cosine_bias                      √2 cos of weighted inputs: more of them
+//   weight                                          [1 + inputs + cosines, actions]: the action, or
+//                                                   chances, from 1, inputs and cosines
+//   std                                             continuous: [actions]
 #pragma once
 
 #include <cstdint>
@@ -20,14 +26,16 @@ namespace kindred {
 struct PlainArray {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::variant<std::vector<float>, std::vector<std::int64_t>> values;
+  std::variant<std::vector<float>, std::vector<std::int64_t>, std::vector<double>> values;
 };
 
+enum class PlainKind { kNetwork, kTable, kClosedForm };
+
 struct PlainPolicy {
+  PlainKind kind = PlainKind::kNetwork;
   std::int64_t obs_dim = 0;
   bool discrete = true;
   std::int64_t actions = 0;         ///< Number of actions, or numbers per action when continuous.
-  bool tabular = false;             ///< A table, or else a network.
   std::vector<std::string> hidden;  ///< A network's hidden layers by name: "hidden_0", …
   std::vector<std::string> heads;   ///< Its last layers: logits, or mean and std.
   std::vector<PlainArray> arrays;

@@ -8,6 +8,7 @@
 
 #include "kindred/core/files.h"
 #include "kindred/core/version.h"
+#include "kindred/policies/exact_centres.h"
 
 namespace kindred {
 namespace {
@@ -73,6 +74,38 @@ std::string network_forward(const PlainPolicy& policy) {
                     linear(policy.heads[0]), linear(policy.heads[1]));
 }
 
+std::string closed_form_forward(const PlainPolicy& policy) {
+  return fmt::format(
+             "def forward(self, observations: Tensor) -> {}:\n"
+             "    rows = self.checked(observations).to(self.input_mean)\n"
+             "    x = (rows.index_select(1, self.input_columns) - self.input_mean) * "
+             "self.input_scale\n"
+             "    x = x.to(self.weight).clamp(-{farthest}, {farthest})\n"
+             "    cosines = torch.cos(torch.addmm(self.cosine_bias, x, self.cosine_weight))\n"
+             "    ones = torch.ones([x.size(0), 1]).to(x)\n"
+             "    y = torch.cat([ones, x, 2.0**0.5 * cosines], 1).matmul(self.weight)\n",
+             policy.discrete ? "Tensor" : "Tuple[Tensor, Tensor]",
+             fmt::arg("farthest", FeatureMap::kFarthest)) +
+         (policy.discrete
+              ? fmt::format("    y = y.clamp(min={})\n"
+                            "    return (y / y.sum(1, keepdim=True)).to(self.input_mean)\n",
+                            ExactCentres::kLeastChance)
+              : "    return y.to(self.input_mean), "
+                "self.std.to(self.input_mean).expand(y.size(0), -1)\n");
+}
+
+std::string forward_of(const PlainPolicy& policy) {
+  switch (policy.kind) {
+    case PlainKind::kTable:
+      return kTableForward;
+    case PlainKind::kClosedForm:
+      return closed_form_forward(policy);
+    case PlainKind::kNetwork:
+      break;
+  }
+  return network_forward(policy);
+}
+
 at::Tensor to_tensor(const PlainArray& array) {
   return std::visit(
       [&](const auto& values) {
@@ -93,7 +126,7 @@ torch::jit::Module to_module(const PlainPolicy& policy, const PolicyOrigin& orig
   for (const auto& array : policy.arrays) module.register_buffer(array.name, to_tensor(array));
 
   module.define(kChecked);
-  module.define(policy.tabular ? kTableForward : network_forward(policy));
+  module.define(forward_of(policy));
   module.define(policy.discrete ? kActDiscrete : kActContinuous);
   return module;
 }

@@ -100,7 +100,7 @@ void write_check(const PolicyCentres& policies, std::span<const float> observati
 
 /// Every step of the computation as a sentence.
 std::vector<std::string> recipe(const PlainPolicy& policy) {
-  if (policy.tabular)
+  if (policy.kind == PlainKind::kTable)
     return {"Find the row of 'table' that equals the observation, bit for bit as float32.",
             "The same row of 'probabilities' holds the chance of each action.",
             "Where there is no such row, every action is equally likely.",
@@ -108,6 +108,22 @@ std::vector<std::string> recipe(const PlainPolicy& policy) {
   std::vector<std::string> steps = {
       "Take the numbers 'input_columns' of the observation, as float32.",
       "x = (numbers - input_mean) * input_scale"};
+  if (policy.kind == PlainKind::kClosedForm) {
+    steps.insert(steps.end(), {"x = x as float64, within -5 and 5",
+                               "cosines = sqrt(2) * cos(x @ cosine_weight + cosine_bias)",
+                               "y = [1, x, cosines] @ weight"});
+    if (policy.discrete)
+      steps.insert(steps.end(),
+                   {"y = max(y, 1e-6); probabilities = y / sum(y)",
+                    "The most likely action is the first with the highest probability."});
+    else
+      steps.insert(steps.end(),
+                   {"mean = y; 'std' is the same everywhere",
+                    "The action is Gaussian, each of its numbers on its own; the most likely is "
+                    "mean.",
+                    "Nothing is squashed or clipped: clip to the environment's bounds yourself."});
+    return steps;
+  }
   for (const auto& layer : policy.hidden)
     steps.push_back(fmt::format("x = max(0, x @ {0}_weight + {0}_bias)", layer));
   if (policy.discrete) {
@@ -146,14 +162,15 @@ ordered_json describe_layers(const PlainPolicy& policy) {
 }
 
 ordered_json describe_arrays(const PlainPolicy& policy) {
+  constexpr const char* kTypes[] = {"float32", "int64", "float64"};
   auto arrays = ordered_json::object();
   for (const auto& array : policy.arrays)
-    arrays[array.name] = {{"dtype", array.values.index() == 0 ? "float32" : "int64"},
-                          {"shape", array.shape}};
+    arrays[array.name] = {{"dtype", kTypes[array.values.index()]}, {"shape", array.shape}};
   return arrays;
 }
 
 ordered_json describe(const PlainPolicy& first, const ExportOrigin& origin, std::int64_t count) {
+  constexpr const char* kKinds[] = {"network", "table", "linear policy on features"};
   ordered_json json = {
       {"kindred_policies", 1},
       {"version", kVersion},
@@ -162,13 +179,13 @@ ordered_json describe(const PlainPolicy& first, const ExportOrigin& origin, std:
       {"source", origin.source == PolicySource::kCentres
                      ? "the run's own centres"
                      : "the policies that 'kindred evaluate' let act"},
-      {"kind", first.tabular ? "table" : "network"},
+      {"kind", kKinds[static_cast<std::size_t>(first.kind)]},
       {"obs_dim", first.obs_dim},
       {"discrete", first.discrete},
       {"actions", first.actions},
       {"output", first.discrete ? "the probability of each action"
                                 : "mean and standard deviation of each number of the action"}};
-  if (!first.tabular) json["layers"] = describe_layers(first);
+  if (first.kind == PlainKind::kNetwork) json["layers"] = describe_layers(first);
   json["arrays"] = describe_arrays(first);
   json["how_to"] = recipe(first);
   for (std::int64_t c = 0; c < count; ++c)

@@ -39,6 +39,8 @@ class NumpyPolicy:
         if "table" in a:
             return np.stack([self.look_up(row) for row in rows])
         x = (rows[:, a["input_columns"]] - a["input_mean"]) * a["input_scale"]
+        if "weight" in a:
+            return self.closed_form(x.astype(np.float64).clip(-5, 5))
         layer = 0
         while f"hidden_{layer}_weight" in a:
             x = np.maximum(x @ a[f"hidden_{layer}_weight"] + a[f"hidden_{layer}_bias"], 0)
@@ -50,6 +52,15 @@ class NumpyPolicy:
         mean = x @ a["mean_weight"] + a["mean_bias"]
         std = np.logaddexp(0, x @ a["std_weight"] + a["std_bias"]) + np.float32(1e-5)
         return mean * a["action_scale"] + a["action_mean"], std * a["action_scale"]
+
+    def closed_form(self, x):
+        a = self.arrays
+        cosines = np.sqrt(2) * np.cos(x @ a["cosine_weight"] + a["cosine_bias"])
+        y = np.concatenate([np.ones((len(x), 1)), x, cosines], 1) @ a["weight"]
+        if "std" in a:
+            return y.astype(np.float32), np.tile(a["std"].astype(np.float32), (len(x), 1))
+        y = np.maximum(y, 1e-6)
+        return (y / y.sum(1, keepdims=True)).astype(np.float32)
 
     def look_up(self, row):
         chances = self.arrays["probabilities"]

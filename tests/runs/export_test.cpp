@@ -7,12 +7,15 @@
 #include <torch/csrc/jit/serialization/import.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/core/version.h"
 #include "kindred/data/npy.h"
+#include "kindred/methods/pg_kmeans/pg_kmeans.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "tests/clustering/synthetic.h"
 #include "tests/runs/finished_run.h"
@@ -171,6 +174,54 @@ TEST_F(Export, TablesComputeTheSame) {
   std::vector<float> unseen = {7, 7};
   const auto chances = load(0).forward({as_tensor(unseen, 2)}).toTensor();
   EXPECT_EQ(chances.min().item<float>(), 1.0F / 3.0F);
+}
+
+/// Policies in closed form for data whose actions have units of their own, one of them constant.
+TEST_F(Export, PoliciesInClosedFormComputeTheSame) {
+  auto data = testing::linear_control({.episodes = 20, .act_dim = 3});
+  std::vector<float> actions(data.actions.floats().begin(), data.actions.floats().end());
+  for (std::size_t i = 0; i < actions.size(); ++i)
+    actions[i] = i % 3 == 1 ? 7.0F : 100.0F * actions[i] - 30.0F;
+  data.actions = Actions::continuous(Column<float>(std::move(actions)), 3);
+  const auto run = pg_kmeans::fit(data, {});
+  const auto& policies = dynamic_cast<const PolicyCentres&>(*run.centres);
+  ASSERT_EQ(policies.count(), 2);
+  write(policies, check_observations(policies, data));
+  expect_same(policies, random_rows(50, policies.obs_dim()));
+
+  // They do what the data's own do: their errors are the noise of the controllers.
+  std::vector<float> would(6);
+  double squares = 0.0;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    for (auto t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
+      std::vector<float> seen(static_cast<std::size_t>(policies.obs_dim()));
+      data.observations.copy(t, t + 1, seen.data());
+      policies.distribution(run.labels[static_cast<std::size_t>(i)], seen, would);
+      squares += std::pow(would[0] - data.actions.floats()[t * 3], 2);
+      EXPECT_EQ(would[1], 7.0F);
+      EXPECT_EQ(would[4], 0.0F);
+    }
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(data.steps())), 30.0, 3.0);
+  EXPECT_NEAR(would[3], 30.0F, 3.0F);
+}
+
+TEST_F(Export, ChancesInClosedFormComputeTheSame) {
+  const auto data = testing::without_interning(testing::gridworld("diagonal", 10));
+  pg_kmeans::Options options;
+  options.policy = pg_kmeans::PolicyKind::kFeatures;
+  options.k = 2;
+  const auto run = pg_kmeans::fit(data, options);
+  const auto& policies = dynamic_cast<const PolicyCentres&>(*run.centres);
+  ASSERT_TRUE(policies.discrete());
+  const auto rows = check_observations(policies, data);
+  write(policies, rows);
+  expect_same(policies, rows);
+  std::vector<float> chances(rows.size() / static_cast<std::size_t>(policies.obs_dim()) * 5);
+  policies.distribution(0, rows, chances);
+  for (std::size_t r = 0; r < chances.size(); r += 5)
+    EXPECT_NEAR(std::accumulate(chances.begin() + static_cast<std::ptrdiff_t>(r),
+                                chances.begin() + static_cast<std::ptrdiff_t>(r + 5), 0.0),
+                1.0, 1e-5);
 }
 
 TEST_F(Export, LargeTablesAreSearchedInBlocks) {
