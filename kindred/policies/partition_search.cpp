@@ -278,6 +278,10 @@ class Search {
     const auto& evidence = *view.evidence;
     result.evidence = view.evidence;
     result.chosen = choose(view, descents, answers);
+    // No start may have an answer with as many as were asked for.
+    while (answers[result.chosen].fit.k < options_.k &&
+           split_best(evidence, descents, answers, result.chosen))
+      ++result.chosen;
     while (options_.k == 0 && answers[result.chosen].fit.k < options_.k_max &&
            split_best(evidence, descents, answers, result.chosen)) {
       const auto chosen = choose(view, descents, answers);
