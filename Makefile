@@ -39,11 +39,20 @@ build: ## Build the program, the tests and the benchmarks into build/release
 .PHONY: test
 test: ## Build and run every test; the log stays in build/release/Testing
 	@$(SETUP) test
-	@$(MAKE) --no-print-directory build
+	@$(SETUP) build
+	cmake --preset release -DKINDRED_BUILD_PYTHON=ON \
+	  -DPython_EXECUTABLE=$(CURDIR)/build/venv/bin/python
+	cmake --build --preset release --parallel $(JOBS)
 	@mkdir -p build/release/Testing
 	ctest --preset release --no-tests=error --parallel 2 \
 	  --output-log build/release/Testing/ctest.log \
 	  --output-junit Testing/junit.xml $(ARGS)
+
+.PHONY: wheel
+wheel: ## Build a wheel and a source distribution of the Python package into build/dist
+	@$(SETUP) test
+	build/venv/bin/python -m build --no-isolation --outdir build/dist \
+	  -C build-dir=build/wheel -C cmake.define.Python_EXECUTABLE=$(CURDIR)/build/venv/bin/python
 
 .PHONY: bench
 bench: build ## Build and run the benchmarks

@@ -20,7 +20,8 @@ RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset
   record.command = request.command;
   record.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   record.dataset = dataset.describe();
-  record.dataset["path"] = fs::absolute(dataset.path).lexically_normal().string();
+  if (!dataset.path.empty())  // else it was never in a file
+    record.dataset["path"] = fs::absolute(dataset.path).lexically_normal().string();
   record.dataset["reading"] = request.dataset.to_json();
   record.dataset["fingerprint"] = to_json(fingerprint_of(dataset.data));
   record.dataset["provenance"] = dataset.data.provenance;
@@ -61,8 +62,11 @@ struct EmptyFolderRemover {
 }  // namespace
 
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
+  return cluster(request, request.dataset.load(), std::move(run));
+}
+
+ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run) {
   const auto& folder = request.folder;
-  const Dataset dataset = request.dataset.load();
   request.method->check(dataset.data);
   RunRecord record = describe_request(request, dataset);
 
@@ -77,7 +81,7 @@ ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
   std::error_code ignored;
   if (!run.resume) fs::remove(folder.state(), ignored);
   run.checkpoint = folder.state();
-  run.data_name = dataset.path;
+  if (!dataset.path.empty()) run.data_name = dataset.path;
 
   Clustering clustering = request.method->fit(dataset.data, run);
   if (clustering.stopped)

@@ -30,5 +30,7 @@ struct ClusterOutcome {
 /// the same request with `run.resume` goes on; a finished run is left as it is then. The checkpoint
 /// is kept in the run folder. Throws InvalidArgument when another process is at work there.
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run);
+/// The same of data that was read, or made, before.
+ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run);
 
 }  // namespace kindred

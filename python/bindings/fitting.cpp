@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "bindings.h"
+#include "kindred/nn/device.h"
+#include "kindred/runs/cluster.h"
+
+namespace kindred::python {
+namespace {
+
+const char* name_of(OptionKind kind) {
+  switch (kind) {
+    case OptionKind::kFlag: return "flag";
+    case OptionKind::kInteger: return "integer";
+    case OptionKind::kReal: return "real";
+    case OptionKind::kChoice: return "choice";
+    case OptionKind::kText: break;
+  }
+  return "text";
+}
+
+nlohmann::ordered_json described(const OptionTable& table) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& option : table)
+    json.push_back({{"name", option.name},
+                    {"help", option.help},
+                    {"kind", name_of(option.kind)},
+                    {"choices", option.choices},
+                    {"default", option.get()}});
+  return json;
+}
+
+/// Every method with its options, as they are described to the command line.
+std::string describe_methods() {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& method : methods())
+    json.push_back({{"name", method.name},
+                    {"summary", method.summary},
+                    {"options", described(method.make()->describe())}});
+  return json.dump();
+}
+
+/// How a dataset can be read, and which of its episodes are taken.
+std::string describe_loading() {
+  DatasetOptions options;
+  OptionTable table;
+  for (auto part :
+       {options.describe_reading(), options.describe_selection(), options.describe_truth()})
+    table.insert(table.end(), part.begin(), part.end());
+  return described(table).dump();
+}
+
+/// A clustering on a thread of its own: Python waits for it a little at a time, so that it can be
+/// interrupted and show progress, and no thread of Kindred's ever calls Python.
+class Job {
+ public:
+  Job(const PyDataset& data, const std::string& method, const std::string& options,
+      const std::string& preset, const std::string& folder, int threads, const std::string& device,
+      bool resume)
+      : data_(data), method_(find_method(method).make()) {
+    require_device(device);
+    if (!preset.empty()) method_->use_preset(preset);
+    const auto table = method_->describe();
+    from_json(table, nlohmann::json::parse(options), method);
+    request_.dataset = data_.options;
+    request_.method = method_.get();
+    request_.folder = RunFolder(folder);
+    request_.command = "kindred (Python)";
+    request_.config = fmt::format("method = \"{}\"\n{}", method, to_toml(table));
+    RunContext run;
+    run.pool = std::make_shared<ThreadPool>(threads);
+    run.device = device;
+    run.resume = resume;
+    run.stop_requested = [this] { return stop_.load(std::memory_order_relaxed); };
+    run.progress = [this](const Progress& progress) {
+      const std::lock_guard lock(mutex_);
+      progress_ = progress;
+    };
+    thread_ = std::thread([this, run = std::move(run)] { work(run); });
+  }
+
+  ~Job() {
+    stop_ = true;
+    const nb::gil_scoped_release released;
+    thread_.join();
+  }
+
+  void stop() { stop_ = true; }
+
+  /// Whether it ended; waits at most so many seconds for that.
+  bool wait(double seconds) {
+    const nb::gil_scoped_release released;
+    std::unique_lock lock(mutex_);
+    return ended_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return done_; });
+  }
+
+  std::tuple<std::string, std::int64_t, std::int64_t, double, double> progress() {
+    const std::lock_guard lock(mutex_);
+    return {progress_.stage, progress_.iteration, progress_.max_iterations, progress_.fraction,
+            progress_.objective};
+  }
+
+  /// "finished", "stopped" or "was finished". Throws what ended it.
+  std::string result() {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+    switch (outcome_.end) {
+      case ClusterOutcome::End::kStopped: return "stopped";
+      case ClusterOutcome::End::kWasFinished: return "was finished";
+      case ClusterOutcome::End::kFinished: break;
+    }
+    return "finished";
+  }
+
+  std::int64_t rounds() const { return outcome_.rounds; }
+
+ private:
+  void work(const RunContext& run) {
+    std::exception_ptr error;
+    ClusterOutcome outcome;
+    try {
+      outcome = cluster(request_, data_.dataset, run);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    outcome_ = std::move(outcome);
+    error_ = error;
+    done_ = true;
+    ended_.notify_all();
+  }
+
+  PyDataset data_;
+  std::unique_ptr<ConfiguredMethod> method_;
+  ClusterRequest request_;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  Progress progress_;
+  ClusterOutcome outcome_;
+  std::exception_ptr error_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+void bind_fitting(nb::module_& module) {
+  module.def("describe_methods", &describe_methods);
+  module.def("describe_loading", &describe_loading);
+  nb::class_<Job>(module, "Job")
+      .def(nb::init<const PyDataset&, const std::string&, const std::string&, const std::string&,
+                    const std::string&, int, const std::string&, bool>(),
+           nb::arg("data"), nb::arg("method"), nb::arg("options"), nb::arg("preset"),
+           nb::arg("folder"), nb::arg("threads"), nb::arg("device"), nb::arg("resume"))
+      .def("wait", &Job::wait, nb::arg("seconds"))
+      .def("stop", &Job::stop)
+      .def("progress", &Job::progress)
+      .def("result", &Job::result)
+      .def("rounds", &Job::rounds);
+}
+
+}  // namespace kindred::python

@@ -1,0 +1,187 @@
+"""What every estimator does; the estimators themselves, one per method, are in _methods.py."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kindred import _core
+from kindred._data import Array, Dataset, is_table, load
+from kindred._run import Policy, Run, temporary_folder
+
+#: Called with what is being done, the round, the most rounds (0: unknown) and the share that is done.
+ProgressCallback = Callable[[str, int, int, float], None]
+
+
+class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A method of Kindred's as a scikit-learn estimator: an item of X is an episode."""
+
+    _method: ClassVar[str]
+    _options: ClassVar[dict[str, str]]  # parameter → option of the program
+
+    # Set by every subclass's __init__.
+    n_clusters: int | None
+    random_state: Any
+    n_jobs: int | None
+    device: str
+    preset: str | None
+    run: str | os.PathLike[str] | None
+    resume: bool
+    progress: bool | ProgressCallback
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Clusters the episodes of X: whatever kindred.load takes."""
+        data = self._episodes(X, reset=True)
+        folder = os.fspath(self.run) if self.run is not None else temporary_folder(self)
+        job = _core.Job(
+            data._core,
+            self._method,
+            json.dumps(self._chosen_options()),
+            self.preset or "",
+            folder,
+            self._threads(),
+            self.device,
+            self.resume,
+        )
+        try:
+            with _Watcher(self.progress) as watcher:
+                while not job.wait(0.1):
+                    watcher.show(*job.progress()[:4])
+        except BaseException:
+            job.stop()
+            job.wait(3600.0)
+            raise
+        if job.result() == "stopped":
+            raise KeyboardInterrupt
+        self._adopt(Run(folder, data if not data.path else None))
+        self.run_._data = data
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Array:
+        """Clusters the episodes of X and returns their labels."""
+        self.fit(X)
+        return self.labels_
+
+    def predict(self, X: Any) -> Array:
+        """The cluster whose policy explains each episode best."""
+        best: Array = self.transform(X).argmax(1)
+        return best
+
+    def transform(self, X: Any) -> Array:
+        """[episodes, k]: how well each cluster's centre explains each episode."""
+        check_is_fitted(self)
+        return self.run_.transform(self._episodes(X, reset=False), self._threads())
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the best centre of each episode explains it, per step: the higher the better."""
+        check_is_fitted(self)
+        data = self._episodes(X, reset=False)
+        return float(self.transform(data).max(1).sum() / data.steps)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        check_is_fitted(self)
+        return np.asarray([f"{type(self).__name__.lower()}{i}" for i in range(self.n_clusters_)], dtype=object)
+
+    def _episodes(self, X: Any, reset: bool) -> Dataset:
+        """A 2-D X is one-step episodes, and held to scikit-learn's rules; anything else is loaded."""
+        if is_table(X):
+            return load(np.asarray(validate_data(self, X, reset=reset, ensure_min_features=2 if reset else 1)))
+        data = load(X)
+        if reset:
+            self.n_features_in_ = data.obs_dim + (1 if data.discrete else data.action_count)
+        return data
+
+    def _adopt(self, run: Run) -> None:
+        self.run_ = run
+        self.labels_ = run.labels
+        self.n_clusters_ = run.n_clusters
+        self.margin_ = run.margins
+        self.score_curve_ = run.score_curve
+        self.verdict_ = run.verdict
+        self.alternatives_ = run.alternatives
+        self.policies_: list[Policy] = run.policies
+
+    def _chosen_options(self) -> dict[str, Any]:
+        """Those that differ from the defaults: the others are the program's own, or the preset's."""
+        defaults = type(self)().get_params()
+        chosen: dict[str, Any] = {}
+        for parameter, option in self._options.items():
+            value = getattr(self, parameter)
+            if isinstance(value, np.generic):
+                value = value.item()
+            if parameter == "random_state":
+                chosen[option] = self._seed()
+            elif parameter == "n_clusters":
+                if value is not None:
+                    chosen[option] = value
+            elif value != defaults[parameter]:
+                chosen[option] = os.fspath(value) if isinstance(value, os.PathLike) else value
+        return chosen
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if state is None:
+            return 0
+        if isinstance(state, (int, np.integer)):
+            return int(state)
+        return int(state.randint(2**31 - 1)) if hasattr(state, "randint") else int(state.integers(2**31 - 1))
+
+    def _threads(self) -> int:
+        return 0 if self.n_jobs is None or self.n_jobs < 0 else int(self.n_jobs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A fitted model is pickled with the files of its run."""
+        state = dict(super().__getstate__())
+        run = state.pop("run_", None)
+        for derived in ("policies_",):
+            state.pop(derived, None)
+        if run is not None:
+            state["_run_files"] = {
+                file.name: file.read_bytes() for file in pathlib.Path(run.folder).iterdir() if file.is_file()
+            }
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        files = state.pop("_run_files", None)
+        super().__setstate__(state)
+        if files is None:
+            return
+        folder = pathlib.Path(temporary_folder(self))
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        self._adopt(Run(folder))
+
+
+class _Watcher:
+    """Shows how far a fit is: a tqdm bar, somebody's own callback, or nothing."""
+
+    def __init__(self, progress: bool | ProgressCallback) -> None:
+        self._callback = progress if callable(progress) else None
+        self._bar: Any = None
+        if progress is True:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=100, leave=False, bar_format="{l_bar}{bar}| {elapsed}")
+
+    def __enter__(self) -> _Watcher:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, stage: str, iteration: int, most: int, fraction: float) -> None:
+        if self._callback is not None:
+            self._callback(stage, iteration, most, fraction)
+        elif self._bar is not None:
+            done = (max(iteration - 1, 0) + fraction) / most if most > 0 else fraction
+            self._bar.set_description(f"{stage} {iteration}" if iteration else stage or "starting")
+            self._bar.n = round(100 * min(done, 1.0))
+            self._bar.refresh()

@@ -1,0 +1,43 @@
+"""One process can hold one LibTorch: two define the same symbols, and crash."""
+import pathlib
+
+
+def loaded_torches() -> list[str]:
+    """The files of LibTorch that this process has mapped, each once."""
+    try:
+        lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
+    except OSError:
+        return []
+    files = {line.split()[-1] for line in lines if "libtorch_cpu" in line}
+    return sorted(str(pathlib.Path(file).resolve()) for file in files)
+
+
+def own_torch() -> str | None:
+    """The LibTorch the extension is linked to, where that can be told without loading it."""
+    import importlib.util
+    import re
+    import subprocess
+
+    spec = importlib.util.find_spec("kindred._core")
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        listed = subprocess.run(["ldd", spec.origin], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = re.search(r"libtorch_cpu\S* => (\S+)", listed.stdout)
+    return str(pathlib.Path(found.group(1)).resolve()) if found else None
+
+
+def require_one_torch() -> None:
+    """Raises ImportError, before anything crashes, where another LibTorch is loaded already."""
+    there = loaded_torches()
+    if not there:
+        return
+    own = own_torch()
+    if own is not None and own not in there:
+        raise ImportError(
+            f"kindred was built with the LibTorch in {own}, but this process has loaded "
+            f"{there[0]}; one process can hold only one. Import kindred in a process without torch, "
+            "or build it against that torch: pip install --no-build-isolation kindred"
+        )

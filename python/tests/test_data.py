@@ -1,0 +1,179 @@
+"""What goes in, and what is said of what cannot."""
+import resource
+
+import numpy as np
+import pytest
+
+import kindred
+
+
+def flat(steps=60, episodes=6):
+    rng = np.random.default_rng(0)
+    return (
+        rng.standard_normal((steps, 3)).astype(np.float32),
+        rng.standard_normal((steps, 2)).astype(np.float32),
+        np.full(episodes, steps // episodes),
+    )
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def test_arrays_cross_without_a_copy():
+    seen, done, lengths = flat()
+    data = kindred.from_arrays(seen, done, lengths=lengths)
+    assert address(data.observations) == address(seen)
+    assert address(data.actions) == address(done)
+    assert address(data[1][0]) == address(seen[10:])
+    assert not data.observations.flags.writeable
+    expected = seen.sum()
+    del seen
+    assert data.observations.sum() == expected  # the dataset keeps it alive
+    view = data.observations
+    del data
+    assert view.sum() == expected  # and the view keeps the dataset
+
+
+def test_a_gigabyte_is_not_doubled():
+    steps, width = 1 << 21, 128
+    seen = np.zeros((steps, width), np.float32)
+    seen[:, 0] = np.arange(steps)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    data = kindred.from_arrays(seen, np.zeros((steps, 1), np.float32), lengths=np.full(1 << 11, 1 << 10))
+    assert data.observations[-1, 0] == seen[-1, 0]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 0.1 * seen.nbytes / 1024
+
+
+def test_where_episodes_end():
+    seen, done, _ = flat(6)
+    ends = np.array([0, 0, 1, 0, 0, 0])
+    for arguments in ({"lengths": [3, 3]}, {"offsets": [0, 3, 6]}, {"terminals": ends}, {"timeouts": ends}):
+        assert kindred.from_arrays(seen, done, **arguments).lengths.tolist() == [3, 3]
+    with pytest.raises(ValueError, match="say where episodes end"):
+        kindred.from_arrays(seen, done)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda a: np.asfortranarray(a),
+        lambda a: a.astype(np.float64),
+        lambda a: np.repeat(a, 2, axis=0)[::2],
+        lambda a: a.astype(np.float16).astype(np.float32),
+        lambda a: a.tolist(),
+    ],
+    ids=["fortran", "float64", "strided", "float16", "lists"],
+)
+def test_other_arrays_are_converted(changed):
+    seen, done, lengths = flat()
+    data = kindred.from_arrays(changed(seen), changed(done), lengths=lengths)
+    assert np.allclose(data.observations, seen, atol=1e-2)
+    assert data.observations.dtype == np.float32
+
+
+def test_arrays_that_cannot_be_written_to_are_fine():
+    seen, done, lengths = flat()
+    seen.setflags(write=False)
+    assert address(kindred.from_arrays(seen, done, lengths=lengths).observations) == address(seen)
+
+
+def test_discrete_actions_and_bytes():
+    seen = np.arange(40, dtype=np.uint8).reshape(10, 4)
+    data = kindred.from_arrays(seen, np.arange(10) % 3, lengths=[5, 5])
+    assert data.discrete and data.action_count == 3
+    assert data.observations.dtype == np.uint8 and address(data.observations) == address(seen)
+    assert data.actions.tolist() == (np.arange(10) % 3).tolist()
+
+
+def test_observations_that_repeat_are_kept_once():
+    seen = np.eye(4, dtype=np.float32)[np.arange(100) % 4]
+    data = kindred.from_arrays(seen, np.arange(100) % 2, lengths=[50, 50])
+    assert np.array_equal(data.observations, seen)
+    assert np.array_equal(data[1][0], seen[50:])
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ([], "there are no episodes"),
+        ([(np.zeros((3, 2)), np.zeros((2, 1)), None), 5], "episode 1 is a int"),
+        ([(np.zeros((5, 2)), np.zeros((2, 1)))], "episode 0 has 5 observations and 2 actions"),
+        ([(np.zeros((0, 2)), np.zeros((0, 1)))], "episode 0 has 0 observations"),
+        ([([[1, 2], [3]], np.zeros((2, 1)))], "the observations of episode 0 are ragged"),
+        ([(np.array([["a", "b"]]), np.zeros((1, 1)))], "must be real numbers"),
+        ([(np.zeros((2, 2), complex), np.zeros((2, 1)))], "must be real numbers"),
+        ([(np.array([None, 1], object), np.zeros((2, 1)))], "ragged or not numbers"),
+        ([(np.zeros((2, 2)), np.zeros((2, 1))), (np.zeros((2, 3)), np.zeros((2, 1)))], "episode 1 has other numbers"),
+        ([{"observations": np.zeros((2, 2))}], "episode 0 has no observations or no actions"),
+        (np.zeros((0, 4)), "one-step episodes need"),
+        (np.zeros((4, 1)), "one-step episodes need"),
+        (np.zeros(4), r"X must be episodes, or \[episodes, numbers\]"),
+    ],
+)
+def test_bad_input_is_one_sentence(source, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        kindred.load(source)
+
+
+def test_numbers_that_are_none_are_named(episodes):
+    episodes[3][0][5, 1] = np.nan
+    with pytest.raises(ValueError, match="(?i)nan|not a number|finite"):
+        kindred.PGKMeans().fit(episodes)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(OSError, match="nowhere"):
+        kindred.load(tmp_path / "nowhere.hdf5")
+    (tmp_path / "text.hdf5").write_text("no dataset")
+    with pytest.raises(ValueError, match="text.hdf5"):
+        kindred.load(tmp_path / "text.hdf5")
+    with pytest.raises(ValueError, match="unknown|no option"):
+        kindred.load(tmp_path / "text.hdf5", colour="red")
+
+
+def test_labels_are_written_undone_split_and_filtered(npz, tmp_path, truth):
+    data = kindred.load(npz)
+    assert len(data) == 24 and data.returns is not None
+    before = npz.read_bytes()
+    assert data.write_labels(truth)
+    assert data.undo()
+    assert npz.read_bytes() == before
+    parts = data.split(truth, tmp_path / "parts")
+    assert [len(kindred.load(part)) for part in parts] == [12, 12]
+    some = kindred.load(data.filter(truth, [1], tmp_path / "some.npz"))
+    assert np.array_equal(some[0][0], data[1][0])
+    for labels in (truth[:-1], truth.astype(float)):
+        with pytest.raises(ValueError, match="24 whole numbers"):
+            data.write_labels(labels)
+    with pytest.raises(ValueError, match="no episode has one of the labels"):
+        data.filter(truth, [7], tmp_path / "none.npz")
+    with pytest.raises(ValueError, match="come from arrays"):
+        kindred.load([data[0]]).write_labels([0])
+
+
+def test_a_dataset_of_minari(tmp_path, monkeypatch, episodes, truth):
+    minari = pytest.importorskip("minari", reason="*** NOT TESTED: minari is not installed")
+    import gymnasium
+
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    buffers = [
+        minari.data_collector.EpisodeBuffer(
+            id=i,
+            observations=np.concatenate([seen, seen[-1:]]),
+            actions=done,
+            rewards=np.zeros(len(done)),
+            terminations=np.zeros(len(done), bool),
+            truncations=np.arange(len(done)) == len(done) - 1,
+        )
+        for i, (seen, done) in enumerate(episodes)
+    ]
+    box = gymnasium.spaces.Box(-np.inf, np.inf, (3,), np.float32)
+    made = minari.create_dataset_from_buffers(
+        "kindred/controllers-v0", buffers, observation_space=box, action_space=gymnasium.spaces.Box(-np.inf, np.inf, (2,))
+    )
+    by_id, by_object = kindred.load("kindred/controllers-v0"), kindred.load(made)
+    for data in (by_id, by_object):
+        labels = kindred.PGKMeans(random_state=0).fit_predict(data)
+        assert len(set(zip(labels, truth, strict=True))) == 2
+    assert np.array_equal(by_id.observations, by_object.observations)

@@ -1,0 +1,28 @@
+"""Every example of docs/python.md, in order, as one reader would type them."""
+import re
+
+import numpy as np
+import pytest
+from conftest import ROOT, controllers
+
+h5py = pytest.importorskip("h5py", reason="*** NOT TESTED: h5py is not installed")
+
+
+def test_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    episodes = controllers()
+    ends = np.cumsum([len(seen) for seen, _ in episodes]) - 1
+    timeouts = np.zeros(ends[-1] + 1, bool)
+    timeouts[ends] = True
+    with h5py.File("data.hdf5", "w") as file:
+        file["observations"] = np.concatenate([seen for seen, _ in episodes])
+        file["actions"] = np.concatenate([done for _, done in episodes])
+        file["rewards"] = np.zeros(len(timeouts), np.float32)
+        file["terminals"] = np.zeros_like(timeouts)
+        file["timeouts"] = timeouts
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.S)
+    assert len(blocks) >= 6
+    names = {}
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102
+    assert (tmp_path / "page.html").exists() and (tmp_path / "parts" / "policy_1.hdf5").exists()

@@ -1,0 +1,194 @@
+"""The estimators: the program's answers, scikit-learn's manners."""
+import csv
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import controllers
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import kindred
+from kindred import _generate
+
+# Small enough for a test; the names are the program's.
+SMALL = {
+    kindred.PGKMeans: {},
+    kindred.CAAE: {"epochs": 2},
+    kindred.DEC: {"epochs": 2},
+    kindred.VAEKMeans: {"epochs": 2},
+    kindred.VQVAE: {"epochs": 2},
+    kindred.SORL: {},
+    kindred.ReturnKMeans: {},
+}
+
+
+def same(labels, truth):
+    return len(set(zip(labels, truth, strict=True))) == len(set(truth))
+
+
+def test_the_estimators_are_what_the_option_tables_say():
+    with open(_generate.__file__.replace("_generate.py", "_methods.py"), encoding="utf-8") as file:
+        assert file.read() == _generate.generated(), "run python -m kindred._generate"
+
+
+def test_policies_are_found_unaided(episodes, truth):
+    model = kindred.PGKMeans(random_state=0)
+    labels = model.fit_predict(episodes)
+    assert labels.dtype == np.int64 and same(labels, truth)
+    assert model.n_clusters_ == 2 and model.verdict_ == "unique" and not model.alternatives_
+    assert len(model.margin_) == 24 and (model.margin_ > 0).all()
+    assert [row["k"] for row in model.score_curve_][:2] == [1, 2]
+    assert model.n_features_in_ == 5
+    assert model.transform(episodes).shape == (24, 2)
+    assert np.array_equal(model.predict(episodes[:5]), labels[:5])
+    assert model.get_feature_names_out().tolist() == ["pgkmeans0", "pgkmeans1"]
+    seen, done = episodes[0]
+    policy = model.policies_[labels[0]]
+    mean, std = policy.distribution(seen)
+    assert np.abs(mean - done).mean() < 0.4 and np.allclose(std, 0.3, atol=0.1)
+    assert policy.act(seen[0]).shape == (2,) and policy.act(seen).shape == done.shape
+
+
+@pytest.mark.parametrize("estimator", SMALL, ids=lambda e: e.__name__)
+def test_labels_are_the_programs(estimator, npz, tmp_path, program):
+    options = {name: value for name, value in SMALL[estimator].items() if name in estimator().get_params()}
+    if "random_state" in estimator().get_params():
+        options["random_state"] = 3
+    model = estimator(n_clusters=2, **options)
+    labels = model.fit_predict(kindred.load(npz))
+    flags = [f"--{model._options[name]}={value}" for name, value in options.items()]
+    run = tmp_path / "run"
+    subprocess.run(
+        [program, "cluster", npz, "--method", model._method, "-k", "2", "-o", run, *flags],
+        check=True,
+        capture_output=True,
+    )
+    with open(run / "labels.csv", encoding="utf-8") as file:
+        assert [int(row["label"]) for row in csv.DictReader(file)] == labels.tolist()
+    assert np.array_equal(kindred.open_run(run).labels, labels)
+
+
+def test_the_run_is_the_programs(npz, tmp_path, program):
+    model = kindred.PGKMeans(run=tmp_path / "run").fit(kindred.load(npz))
+    assert model.run_.folder == tmp_path / "run"
+    shown = subprocess.run([program, "score", tmp_path / "run"], check=True, capture_output=True, text=True)
+    assert "held-out V" in shown.stderr
+    pandas = pytest.importorskip("pandas", reason="*** NOT TESTED: pandas is not installed")
+    frame = model.run_.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == ["episode", "label", "margin", "length", "return"]
+    opened = kindred.open_run(tmp_path / "run")
+    assert opened.to_pandas().equals(frame)
+    page = model.run_.report(tmp_path / "page.html")
+    assert "<html" in open(page, encoding="utf-8").read(2000).lower()
+    found = opened.assign(kindred.load(npz))
+    assert np.array_equal(found["labels"], model.labels_) and found["posteriors"].shape == (24, 2)
+
+
+def test_nothing_is_printed(episodes, capfd):
+    kindred.PGKMeans().fit(episodes)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_is_told(episodes):
+    seen = []
+    kindred.PGKMeans(progress=lambda *told: seen.append(told), policy="mlp", n_clusters=2, restarts=2).fit(controllers(60))
+    assert seen and all(len(told) == 4 for told in seen)
+
+    def refuse(*_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        kindred.PGKMeans(progress=refuse, policy="mlp", n_clusters=2).fit(controllers(200))
+
+
+def test_ctrl_c_stops_within_a_second_and_can_be_resumed(tmp_path):
+    script = f"""
+import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
+import kindred
+from conftest import controllers
+model = kindred.PGKMeans(4, merge_to=2, policy="mlp", random_state=1, run={str(tmp_path / 'run')!r}, progress=print)
+model.fit(controllers(400, length=200))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for line in process.stdout:
+        if "'training', 2" in line or "'round', 2" in line or " 3 " in line:
+            break
+    process.send_signal(signal.SIGINT)
+    asked = time.monotonic()
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - asked < 5.0  # the interpreter's own end included
+    assert "KeyboardInterrupt" in errors
+    assert (tmp_path / "run" / "state.h5").exists()
+    data = controllers(400, length=200)
+    model = kindred.PGKMeans(4, merge_to=2, policy="mlp", random_state=1, run=tmp_path / "run", resume=True).fit(data)
+    again = kindred.PGKMeans(4, merge_to=2, policy="mlp", random_state=1).fit(data)
+    assert np.array_equal(model.labels_, again.labels_)
+
+
+def test_two_threads_fit_at_once(truth):
+    found = {}
+
+    def fit(policies):
+        found[policies] = kindred.PGKMeans(random_state=0).fit_predict(controllers(24, policies))
+
+    threads = [threading.Thread(target=fit, args=(policies,)) for policies in (2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for policies, labels in found.items():
+        assert same(labels, np.arange(24) % policies)
+
+
+def test_errors_are_the_programs_sentences(episodes):
+    with pytest.raises(ValueError, match="only 24 trajectories"):
+        kindred.PGKMeans(n_clusters=50).fit(episodes)
+    with pytest.raises(ValueError, match="hidden"):
+        kindred.PGKMeans(n_clusters=2, hidden=-1).fit(episodes)
+    with pytest.raises(ValueError, match="paper"):
+        kindred.PGKMeans(preset="none").fit(episodes)
+    with pytest.raises(NotFittedError):
+        kindred.PGKMeans().predict(episodes)
+    with pytest.raises(OSError, match="proc"):
+        kindred.PGKMeans(run="/proc/nothing/run").fit(episodes)
+
+
+def test_sklearns_tools_take_lists_of_episodes(episodes, truth):
+    model = kindred.PGKMeans(random_state=0)
+    assert clone(model.set_params(n_clusters=2)).get_params() == model.get_params()
+    scores = cross_val_score(model, episodes, cv=3)
+    assert scores.shape == (3,) and np.isfinite(scores).all()
+    search = GridSearchCV(kindred.PGKMeans(random_state=0), {"n_clusters": [1, 2]}, cv=2).fit(episodes)
+    assert search.best_params_ == {"n_clusters": 2}
+    pipeline = make_pipeline(FunctionTransformer(list), kindred.PGKMeans(random_state=0))
+    assert same(pipeline.fit_predict(episodes), truth)
+    assert pipeline.transform(episodes).shape == (24, 2)
+
+
+def test_fitted_models_are_pickled_whole(episodes):
+    model = kindred.PGKMeans(random_state=0).fit(episodes)
+    expected, text = model.predict(episodes), pickle.dumps(model)
+    del model
+    back = pickle.loads(text)
+    assert np.array_equal(back.predict(episodes), expected)
+    assert np.array_equal(back.labels_, expected) and len(back.policies_) == 2
+
+
+def test_the_module_is_the_program():
+    for arguments in (["--version"], ["cluster", "nowhere.hdf5"]):
+        shown = subprocess.run([sys.executable, "-m", "kindred", *arguments], capture_output=True, text=True)
+        assert shown.returncode == (0 if arguments == ["--version"] else 2), shown.stderr
+    assert "nowhere.hdf5" in shown.stderr
