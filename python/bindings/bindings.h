@@ -1,5 +1,5 @@
-// What Python sees of Kindred: thin, and nothing is computed here. Records cross as JSON text, arrays
-// without a copy.
+// What Python sees of Kindred: thin, and nothing is computed here. Records cross as JSON text,
+// arrays without a copy.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -99,9 +99,8 @@ std::vector<std::string> write_labels(const PyDataset& self, std::vector<std::in
   found.labels = std::move(labels);
   const auto matched = match_labels(everything.data, found);
   std::vector<std::string> written;
-  for (const auto& [file, what] :
-       kindred::write_labels(path, self.dataset.format, everything.data, matched,
-                             {.key = key, .replace = replace}))
+  for (const auto& [file, what] : kindred::write_labels(path, self.dataset.format, everything.data,
+                                                        matched, {.key = key, .replace = replace}))
     written.push_back(file.string());
   return written;
 }
@@ -188,9 +187,9 @@ void bind_dataset(nb::module_& module) {
     const auto& observations = of.dataset.data.observations;
     const auto dim = static_cast<std::size_t>(observations.dim());
     if (observations.is_interned())
-      return nb::make_tuple(
-          view(self, observations.table(), {static_cast<std::size_t>(observations.distinct()), dim}),
-          view(self, observations.index(), {steps(of)}));
+      return nb::make_tuple(view(self, observations.table(),
+                                 {static_cast<std::size_t>(observations.distinct()), dim}),
+                            view(self, observations.index(), {steps(of)}));
     if (observations.is_bytes()) return view(self, observations.bytes(), {steps(of), dim});
     return view(self, observations.floats(), {steps(of), dim});
   });

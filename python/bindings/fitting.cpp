@@ -14,11 +14,16 @@ namespace {
 
 const char* name_of(OptionKind kind) {
   switch (kind) {
-    case OptionKind::kFlag: return "flag";
-    case OptionKind::kInteger: return "integer";
-    case OptionKind::kReal: return "real";
-    case OptionKind::kChoice: return "choice";
-    case OptionKind::kText: break;
+    case OptionKind::kFlag:
+      return "flag";
+    case OptionKind::kInteger:
+      return "integer";
+    case OptionKind::kReal:
+      return "real";
+    case OptionKind::kChoice:
+      return "choice";
+    case OptionKind::kText:
+      break;
   }
   return "text";
 }
@@ -109,9 +114,12 @@ class Job {
     const std::lock_guard lock(mutex_);
     if (error_) std::rethrow_exception(error_);
     switch (outcome_.end) {
-      case ClusterOutcome::End::kStopped: return "stopped";
-      case ClusterOutcome::End::kWasFinished: return "was finished";
-      case ClusterOutcome::End::kFinished: break;
+      case ClusterOutcome::End::kStopped:
+        return "stopped";
+      case ClusterOutcome::End::kWasFinished:
+        return "was finished";
+      case ClusterOutcome::End::kFinished:
+        break;
     }
     return "finished";
   }

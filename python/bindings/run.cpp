@@ -61,8 +61,7 @@ class PyRun {
   nb::ndarray<nb::numpy, float> distribution(
       std::int64_t centre, const nb::ndarray<const float, nb::ndim<2>, nb::c_contig>& rows) const {
     const auto* own = policies();
-    if (own == nullptr)
-      throw InvalidArgument("the centres of {} cannot act", run_.record.method);
+    if (own == nullptr) throw InvalidArgument("the centres of {} cannot act", run_.record.method);
     if (static_cast<std::int64_t>(rows.shape(1)) != own->obs_dim())
       throw InvalidArgument("observations have {} numbers, the policies take {}", rows.shape(1),
                             own->obs_dim());
