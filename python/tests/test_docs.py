@@ -26,3 +26,14 @@ def test_examples_run(tmp_path, monkeypatch):
     for block in blocks:
         exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102
     assert (tmp_path / "page.html").exists() and (tmp_path / "parts" / "policy_1.hdf5").exists()
+
+
+def test_the_notebook_runs(tmp_path):
+    nbformat = pytest.importorskip("nbformat", reason="*** NOT TESTED: nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="*** NOT TESTED: nbclient is not installed")
+    path = ROOT / "docs" / "notebooks" / "first-look.ipynb"
+    assert path.stat().st_size < 200_000
+    notebook = nbformat.read(path, as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert (tmp_path / "first-look.html").exists()
