@@ -155,6 +155,7 @@ std::vector<Answer> other_answers(const SearchContext& search, const Evidence& e
   if (found_again && as_good(evidence, tried, answer, k, v_of_one).empty()) return tried;
   std::vector<Answer> simple;
   for (auto& labels : simple_partitions(search, k)) {
+    search.links_for(k).enforce(labels, k);
     auto& other = simple.emplace_back();
     other.start = answer.start;
     other.simple = true;

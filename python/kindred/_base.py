@@ -59,8 +59,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             raise
         if job.result() == "stopped":
             raise KeyboardInterrupt
-        self._adopt(Run(folder, data if not data.path else None))
-        self.run_._data = data
+        self._adopt(Run(folder, data))
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Array:

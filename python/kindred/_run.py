@@ -142,9 +142,8 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     """A run that the program or an estimator wrote; its dataset is read where it still is."""
     run = Run(folder)
     described = run.record["dataset"]
-    reading = {name: value for name, value in described.get("reading", {}).items()}
     if os.path.exists(described["path"]):
-        run._data = Dataset(_core.load(described["path"], json.dumps(reading)))
+        run._data = Dataset(_core.load(described["path"], json.dumps(described["reading"])))
     return run
 
 

@@ -12,6 +12,21 @@
 namespace kindred::pg_kmeans {
 namespace {
 
+/// A file of what is known, gone with the test.
+class SeedsFile {
+ public:
+  explicit SeedsFile(const std::string& text)
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              fmt::format("kindred-seeds-{}.csv", ::getpid())) {
+    write_text(path_, text);
+  }
+  ~SeedsFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
 TEST(PgKmeans, FindsTheExpertsOfGridworldsUnaided) {
   for (const auto& [name, experts] : {std::pair{"diagonal", 5}, std::pair{"takeball", 4}}) {
     const auto data = gridworld(name, 1200);  // of which a sample is searched
@@ -64,6 +79,18 @@ TEST(PgKmeans, ShowsBothFamiliesOfTakeballPermuted) {
   for (const auto& other : result.alternatives) look(other.labels);
   EXPECT_GT(best_by_number, 0.95);
   EXPECT_GT(best_by_place, 0.95);
+
+  // What is known decides between them.
+  std::string known = "episode,label\n";
+  for (std::int64_t i = 0; i < data.episodes(); i += 20)
+    known += fmt::format("{},{}\n", i, by_number[static_cast<std::size_t>(i)]);
+  const SeedsFile seeds(known);
+  Options options;
+  options.seeds = seeds.path();
+  options.k = 4;
+  const auto steered = fit(data, options);
+  for (std::int64_t i = 0; i < data.episodes(); i += 20)
+    EXPECT_EQ(steered.labels[static_cast<std::size_t>(i)], by_number[static_cast<std::size_t>(i)]);
 }
 
 TEST(PgKmeans, TrainsNetworksWhereObservationsAreWideAndTheNumberIsGiven) {
@@ -92,21 +119,6 @@ TEST(PgKmeans, FindsPoliciesOnPlanes) {
   EXPECT_GE(result.judgement->v, result.judgement->v_of_one);
   EXPECT_GT(nmi(result, data), 0.2);
 }
-
-/// A file of what is known, gone with the test.
-class SeedsFile {
- public:
-  explicit SeedsFile(const std::string& text)
-      : path_(std::filesystem::path(::testing::TempDir()) /
-              fmt::format("kindred-seeds-{}.csv", ::getpid())) {
-    write_text(path_, text);
-  }
-  ~SeedsFile() { std::filesystem::remove(path_); }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(PgKmeans, SeedsKeepTheirNumbers) {
   const auto data = linear_control({.episodes = 30, .policies = 3});
