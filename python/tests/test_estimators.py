@@ -115,10 +115,15 @@ def test_progress_is_told(episodes):
 def test_ctrl_c_stops_within_a_second_and_can_be_resumed(tmp_path):
     script = f"""
 import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
-import kindred
+import kindred, time
 from conftest import controllers
 model = kindred.PGKMeans(4, merge_to=2, policy="mlp", random_state=1, run={str(tmp_path / 'run')!r}, progress=print)
-model.fit(controllers(400, length=200))
+data = controllers(400, length=200)
+try:
+    model.fit(data)
+except KeyboardInterrupt:
+    print("stopped at", time.monotonic())
+    raise
 """
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -128,9 +133,9 @@ model.fit(controllers(400, length=200))
             break
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
-    _, errors = process.communicate(timeout=60)
-    assert time.monotonic() - asked < 5.0  # the interpreter's own end included
+    output, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
+    assert float(output.split("stopped at")[1]) - asked < 1.0
     assert (tmp_path / "run" / "state.h5").exists()
     data = controllers(400, length=200)
     model = kindred.PGKMeans(4, merge_to=2, policy="mlp", random_state=1, run=tmp_path / "run", resume=True).fit(data)
