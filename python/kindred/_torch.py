@@ -39,5 +39,5 @@ def require_one_torch() -> None:
         raise ImportError(
             f"kindred was built with the LibTorch in {own}, but this process has loaded "
             f"{there[0]}; one process can hold only one. Import kindred in a process without torch, "
-            "or build it against that torch: pip install --no-build-isolation kindred"
+            "or build it against that torch (docs/python.md)"
         )
