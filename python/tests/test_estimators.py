@@ -195,3 +195,14 @@ def test_the_module_is_the_program():
         shown = subprocess.run([sys.executable, "-m", "kindred", *arguments], capture_output=True, text=True)
         assert shown.returncode == (0 if arguments == ["--version"] else 2), shown.stderr
     assert "nowhere.hdf5" in shown.stderr
+
+
+def test_another_libtorch_is_refused_before_it_crashes(monkeypatch):
+    from kindred import _torch
+
+    assert len(_torch.loaded_torches()) == 1
+    assert _torch.own_torch() in _torch.loaded_torches()
+    _torch.require_one_torch()
+    monkeypatch.setattr(_torch, "loaded_torches", lambda: ["/elsewhere/libtorch_cpu.so"])
+    with pytest.raises(ImportError, match="/elsewhere/libtorch_cpu.so; one process can hold only one"):
+        _torch.require_one_torch()
