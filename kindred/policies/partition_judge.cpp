@@ -49,7 +49,7 @@ bool too_wide_for_closed_form(const Trajectories& data) {
 }
 
 bool judged_on_planes(const Trajectories& data) {
-  return data.actions.is_discrete() && PlaneView::suits(data) && too_wide_for_closed_form(data);
+  return data.actions.is_discrete() && too_wide_for_closed_form(data) && PlaneView::suits(data);
 }
 
 PartitionJudge::PartitionJudge(const Trajectories& data, std::vector<std::int64_t> judged,

@@ -1,6 +1,8 @@
 """What goes in, and what is said of what cannot."""
 import resource
 
+import gymnasium
+import minari
 import numpy as np
 import pytest
 
@@ -153,9 +155,6 @@ def test_labels_are_written_undone_split_and_filtered(npz, tmp_path, truth):
 
 
 def test_a_dataset_of_minari(tmp_path, monkeypatch, episodes, truth):
-    minari = pytest.importorskip("minari", reason="*** NOT TESTED: minari is not installed")
-    import gymnasium
-
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     buffers = [
         minari.data_collector.EpisodeBuffer(

@@ -1,11 +1,11 @@
 """Every example of docs/python.md, in order, as one reader would type them."""
 import re
 
+import h5py
+import nbclient
+import nbformat
 import numpy as np
-import pytest
 from conftest import ROOT, controllers
-
-h5py = pytest.importorskip("h5py", reason="*** NOT TESTED: h5py is not installed")
 
 
 def test_examples_run(tmp_path, monkeypatch):
@@ -29,8 +29,6 @@ def test_examples_run(tmp_path, monkeypatch):
 
 
 def test_the_notebook_runs(tmp_path):
-    nbformat = pytest.importorskip("nbformat", reason="*** NOT TESTED: nbformat is not installed")
-    nbclient = pytest.importorskip("nbclient", reason="*** NOT TESTED: nbclient is not installed")
     path = ROOT / "docs" / "notebooks" / "first-look.ipynb"
     assert path.stat().st_size < 200_000
     notebook = nbformat.read(path, as_version=4)
