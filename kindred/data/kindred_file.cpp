@@ -48,6 +48,9 @@ class KindredReader {
     data.oracle = optional<std::int32_t>("oracle", hdf5::Kind::kInteger);
     data.ids = strings("ids");
     data.label_names = strings("label_names");
+    if (file_.has_dataset("observation_names"))
+      data.observation_names = strings("observation_names");
+    if (file_.has_dataset("action_names")) data.action_names = strings("action_names");
     data.provenance = parse("provenance");
     if (!data.provenance.is_object())
       throw DataFormatError("{} holds no JSON object", file_.where("provenance"));
@@ -201,6 +204,9 @@ void write_kindred(const Trajectories& data, const std::filesystem::path& path) 
   write_column(file, "oracle", data.oracle);
   file.write_text("ids", dump(data.ids));
   file.write_text("label_names", dump(data.label_names));
+  if (!data.observation_names.empty())
+    file.write_text("observation_names", dump(data.observation_names));
+  if (!data.action_names.empty()) file.write_text("action_names", dump(data.action_names));
   file.write_text("provenance", dump(data.provenance));
   file.commit();
 }

@@ -90,6 +90,8 @@ Trajectories select_episodes(const Trajectories& data, Episodes episodes) {
   result.labels = select_per_episode(data.labels, episodes);
   result.oracle = select_per_episode(data.oracle, episodes);
   result.label_names = data.label_names;
+  result.observation_names = data.observation_names;
+  result.action_names = data.action_names;
   result.provenance = data.provenance;
   return result;
 }

@@ -119,6 +119,12 @@ void Trajectories::validate(const std::string& what) const {
   fits(static_cast<std::int64_t>(ids.size()), episodes(), "ids");
   if (!labels.empty()) fits(labels.size(), episodes(), "labels");
   if (!oracle.empty()) fits(oracle.size(), episodes(), "oracle labels");
+  const auto names_fit = [&](const std::vector<std::string>& names, std::int64_t dim,
+                             const char* column) {
+    if (!names.empty()) fits(static_cast<std::int64_t>(names.size()), dim, column);
+  };
+  names_fit(observation_names, observations.dim(), "names of observations");
+  names_fit(action_names, actions.dim(), "names of actions");
   if (observations.is_interned())
     for (const auto row : observations.index())
       require(row >= 0 && row < observations.distinct(),

@@ -93,7 +93,9 @@ struct Trajectories {
   std::vector<std::string> ids;    ///< [episodes]: the source's name of each episode.
   Column<std::int32_t> labels;     ///< [episodes]: the true policy of each, or empty: unknown.
   Column<std::int32_t> oracle;     ///< [episodes]: label the true policies would give, or empty.
-  std::vector<std::string> label_names;                  ///< What label i is called, or empty.
+  std::vector<std::string> label_names;        ///< What label i is called, or empty.
+  std::vector<std::string> observation_names;  ///< [observation dim], or empty: nobody named them.
+  std::vector<std::string> action_names;       ///< [action dim], or empty.
   nlohmann::json provenance = nlohmann::json::object();  ///< Source file, format, generator, seed.
 
   std::int64_t episodes() const { return offsets.empty() ? 0 : offsets.size() - 1; }

@@ -4,23 +4,20 @@
 >>> model = kindred.PGKMeans(random_state=0)
 >>> labels = model.fit_predict(data)
 """
+from typing import TYPE_CHECKING, Any
+
 from kindred._torch import require_one_torch
 
 require_one_torch()
 
 from kindred import _core  # noqa: E402
 from kindred._data import Dataset, from_arrays, load  # noqa: E402
-from kindred._methods import (  # noqa: E402
-    CAAE,
-    DEC,
-    SORL,
-    VQVAE,
-    PGKMeans,
-    ReturnKMeans,
-    VAEKMeans,
-)
+from kindred._fit import cluster  # noqa: E402
 from kindred._run import Policy, Run, open_run  # noqa: E402
 from kindred._versions import show_versions  # noqa: E402
+
+if TYPE_CHECKING:
+    from kindred._methods import CAAE, DEC, SORL, VQVAE, PGKMeans, ReturnKMeans, VAEKMeans
 
 __version__: str = _core.version
 
@@ -35,8 +32,22 @@ __all__ = [
     "ReturnKMeans",
     "Run",
     "VAEKMeans",
+    "cluster",
     "from_arrays",
     "load",
     "open_run",
     "show_versions",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators when they are first named: they bring scikit-learn, a second and 115 MB."""
+    if name not in __all__:
+        raise AttributeError(f"module 'kindred' has no attribute '{name}'")
+    from kindred import _methods
+
+    return getattr(_methods, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,22 +1,17 @@
 """What every estimator does; the estimators themselves, one per method, are in _methods.py."""
 from __future__ import annotations
 
-import json
 import os
 import pathlib
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kindred import _core
 from kindred._data import Array, Dataset, is_table, load
-from kindred._run import Policy, Run, temporary_folder
-
-#: Called with what is being done, the round, the most rounds (0: unknown) and the share that is done.
-ProgressCallback = Callable[[str, int, int, float], None]
+from kindred._fit import ProgressCallback, fit, run_of, threads
+from kindred._run import Policy, Run
 
 
 class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,28 +33,18 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     def fit(self, X: Any, y: Any = None) -> Any:
         """Clusters the episodes of X: whatever kindred.load takes."""
         data = self._episodes(X, reset=True)
-        folder = os.fspath(self.run) if self.run is not None else temporary_folder(self)
-        job = _core.Job(
-            data._core,
+        run = fit(
+            data,
             self._method,
-            json.dumps(self._chosen_options()),
-            self.preset or "",
-            folder,
-            self._threads(),
-            self.device,
-            self.resume,
+            self._chosen_options(),
+            preset=self.preset,
+            run=self.run,
+            resume=self.resume,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            progress=self.progress,
         )
-        try:
-            with _Watcher(self.progress) as watcher:
-                while not job.wait(0.1):
-                    watcher.show(*job.progress()[:4])
-        except BaseException:
-            job.stop()
-            job.wait(3600.0)
-            raise
-        if job.result() == "stopped":
-            raise KeyboardInterrupt
-        self._adopt(Run(folder, data))
+        self._adopt(run)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Array:
@@ -75,7 +60,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     def transform(self, X: Any) -> Array:
         """[episodes, k]: how well each cluster's centre explains each episode."""
         check_is_fitted(self)
-        return self.run_.transform(self._episodes(X, reset=False), self._threads())
+        return self.run_.transform(self._episodes(X, reset=False), threads(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
         """How well the best centre of each episode explains it, per step: the higher the better."""
@@ -131,9 +116,6 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             return int(state)
         return int(state.randint(2**31 - 1)) if hasattr(state, "randint") else int(state.integers(2**31 - 1))
 
-    def _threads(self) -> int:
-        return 0 if self.n_jobs is None or self.n_jobs < 0 else int(self.n_jobs)
-
     def __getstate__(self) -> dict[str, Any]:
         """A fitted model is pickled with the files of its run."""
         state = dict(super().__getstate__())
@@ -149,38 +131,5 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     def __setstate__(self, state: dict[str, Any]) -> None:
         files = state.pop("_run_files", None)
         super().__setstate__(state)
-        if files is None:
-            return
-        folder = pathlib.Path(temporary_folder(self))
-        folder.mkdir()
-        for name, content in files.items():
-            (folder / name).write_bytes(content)
-        self._adopt(Run(folder))
-
-
-class _Watcher:
-    """Shows how far a fit is: a tqdm bar, somebody's own callback, or nothing."""
-
-    def __init__(self, progress: bool | ProgressCallback) -> None:
-        self._callback = progress if callable(progress) else None
-        self._bar: Any = None
-        if progress is True:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=100, leave=False, bar_format="{l_bar}{bar}| {elapsed}")
-
-    def __enter__(self) -> _Watcher:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, stage: str, iteration: int, most: int, fraction: float) -> None:
-        if self._callback is not None:
-            self._callback(stage, iteration, most, fraction)
-        elif self._bar is not None:
-            done = (max(iteration - 1, 0) + fraction) / most if most > 0 else fraction
-            self._bar.set_description(f"{stage} {iteration}" if iteration else stage or "starting")
-            self._bar.n = round(100 * min(done, 1.0))
-            self._bar.refresh()
+        if files is not None:
+            self._adopt(run_of(files))

@@ -4,7 +4,8 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
-from kindred._base import Estimator, ProgressCallback
+from kindred._base import Estimator
+from kindred._fit import ProgressCallback
 
 
 class PGKMeans(Estimator):

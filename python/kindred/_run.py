@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import tempfile
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 class Policy:
     """The policy behind one cluster."""
 
-    def __init__(self, run: _core.Run, cluster: int, discrete: bool) -> None:
-        self._run = run
+    def __init__(self, run: Run, cluster: int, discrete: bool) -> None:
+        self._owner = run  # keeps its files
+        self._run = run._core
         self._cluster = cluster
         self._discrete = discrete
 
@@ -53,7 +53,8 @@ class Policy:
 class Run:
     """A run folder. What is not said here is in ``run.record``, as the program wrote it."""
 
-    def __init__(self, folder: str | os.PathLike[str], data: Dataset | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str], data: Dataset | None = None, home: Any = None) -> None:
+        self._home = home  # whatever removes the folder when nobody needs it any more
         self._core = _core.Run(os.fspath(folder))
         self._data = data
         self.folder = pathlib.Path(folder)
@@ -97,7 +98,7 @@ class Run:
         if not self._core.can_act:
             return []
         discrete = self.record["dataset"]["action"]["kind"] == "discrete"
-        return [Policy(self._core, i, discrete) for i in range(self.n_clusters)]
+        return [Policy(self, i, discrete) for i in range(self.n_clusters)]
 
     def transform(self, data: Dataset, n_jobs: int = 0) -> Array:
         """[episodes, k]: how well each centre explains each episode."""
@@ -145,13 +146,6 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     if os.path.exists(described["path"]):
         run._data = Dataset(_core.load(described["path"], json.dumps(described["reading"])))
     return run
-
-
-def temporary_folder(owner: Any) -> str:
-    """A folder that lives as long as its owner."""
-    folder = tempfile.TemporaryDirectory(prefix="kindred-")
-    weakref.finalize(owner, folder.cleanup)
-    return os.path.join(folder.name, "run")
 
 
 def _in_notebook() -> bool:
