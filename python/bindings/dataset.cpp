@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -8,6 +10,7 @@
 #include "kindred/data/extract.h"
 #include "kindred/data/interning.h"
 #include "kindred/data/label_writer.h"
+#include "kindred/data/select.h"
 
 namespace kindred::python {
 namespace {
@@ -112,11 +115,20 @@ std::vector<std::string> undo(const PyDataset& self) {
   return changed;
 }
 
+/// Trajectories that come from arrays have no format: D4RL's layout, or NPZ where the name says so.
+void write_selected(const Trajectories& data, std::span<const std::int64_t> episodes,
+                    const std::filesystem::path& target) {
+  if (std::filesystem::exists(target))
+    throw InvalidArgument("'{}' exists; remove it or choose another name", target.string());
+  write_trajectories(select_episodes(data, episodes), target,
+                     target.extension() == ".npz" ? Format::kNpz : Format::kD4rl);
+}
+
 /// Of the episodes Python sees, by their ids: the file may hold more.
 void extract(const PyDataset& self, const std::vector<std::int64_t>& episodes,
              const std::string& target) {
-  const auto& path = file_of(self);
   const nb::gil_scoped_release released;
+  if (self.dataset.path.empty()) return write_selected(self.dataset.data, episodes, target);
   const auto everything = self.options.load_everything();
   std::unordered_map<std::string_view, std::int64_t> number;
   for (std::size_t i = 0; i < everything.data.ids.size(); ++i)
@@ -125,7 +137,7 @@ void extract(const PyDataset& self, const std::vector<std::int64_t>& episodes,
   for (const auto episode : episodes)
     wanted.push_back(number.at(self.dataset.data.ids.at(static_cast<std::size_t>(episode))));
   std::ranges::sort(wanted);
-  extract_episodes(path, self.dataset.format, everything.data, wanted, target);
+  extract_episodes(self.dataset.path, self.dataset.format, everything.data, wanted, target);
 }
 
 }  // namespace
@@ -167,10 +179,15 @@ void bind_dataset(nb::module_& module) {
     const auto& data = nb::cast<const PyDataset&>(self).dataset.data;
     return view(self, data.offsets, {static_cast<std::size_t>(data.offsets.size())});
   });
-  dataset.def("rewards", [steps](nb::handle self) {
-    const auto& of = nb::cast<const PyDataset&>(self);
-    return view(self, of.dataset.data.rewards, {steps(of)});
-  });
+  const auto def_steps = [&](const char* name, auto column) {
+    dataset.def(name, [steps, column](nb::handle self) {
+      const auto& of = nb::cast<const PyDataset&>(self);
+      return view(self, of.dataset.data.*column, {steps(of)});
+    });
+  };
+  def_steps("rewards", &Trajectories::rewards);
+  def_steps("terminals", &Trajectories::terminals);
+  def_steps("timeouts", &Trajectories::timeouts);
   dataset.def("labels", [](nb::handle self) {
     const auto& data = nb::cast<const PyDataset&>(self).dataset.data;
     return view(self, data.labels, {static_cast<std::size_t>(data.labels.size())});

@@ -6,7 +6,7 @@
 """
 from typing import TYPE_CHECKING, Any
 
-from kindred._torch import require_one_torch
+from kindred._torch import keep_one_torch, require_one_torch
 
 require_one_torch()
 
@@ -18,6 +18,8 @@ from kindred._versions import show_versions  # noqa: E402
 
 if TYPE_CHECKING:
     from kindred._methods import CAAE, DEC, SORL, VQVAE, PGKMeans, ReturnKMeans, VAEKMeans
+
+keep_one_torch()
 
 __version__: str = _core.version
 

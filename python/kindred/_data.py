@@ -81,6 +81,16 @@ class Dataset:
         return self._core.rewards()
 
     @property
+    def terminals(self) -> Array | None:
+        """[steps]: 1 where an episode ended by itself."""
+        return self._core.terminals()
+
+    @property
+    def timeouts(self) -> Array | None:
+        """[steps]: 1 where an episode was cut off."""
+        return self._core.timeouts()
+
+    @property
     def offsets(self) -> Array:
         """[episodes + 1]: the steps of episode i are offsets[i] to offsets[i + 1]."""
         return self._core.offsets()
@@ -119,7 +129,11 @@ class Dataset:
         return self._core.undo()
 
     def filter(self, labels: npt.ArrayLike, clusters: Iterable[int], path: str | os.PathLike[str]) -> str:
-        """Writes a dataset in the same format with the episodes of some clusters; returns its path."""
+        """Writes a dataset with the episodes of some clusters; returns its path.
+
+        In the format of the file; what comes from arrays is written as D4RL's HDF5, or as NPZ where the
+        path ends so.
+        """
         chosen = np.isin(self._labels(labels), list(clusters))
         if not chosen.any():
             raise ValueError(f"no episode has one of the labels {sorted(clusters)}")
@@ -131,7 +145,7 @@ class Dataset:
         found = self._labels(labels)
         home = pathlib.Path(folder)
         home.mkdir(parents=True, exist_ok=True)
-        suffix = pathlib.Path(self.path).suffix
+        suffix = pathlib.Path(self.path).suffix if self.path else ".hdf5"
         return [self.filter(found, [label], home / f"policy_{label}{suffix}") for label in np.unique(found)]
 
     def _labels(self, labels: npt.ArrayLike) -> Array:

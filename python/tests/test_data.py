@@ -154,6 +154,19 @@ def test_labels_are_written_undone_split_and_filtered(npz, tmp_path, truth):
         kindred.load([data[0]]).write_labels([0])
 
 
+@pytest.mark.parametrize("suffix", ["npz", "hdf5"])
+def test_arrays_are_filtered_into_a_file(episodes, tmp_path, truth, suffix):
+    data = kindred.load(episodes)
+    target = tmp_path / f"some.{suffix}"
+    some = kindred.load(data.filter(truth, [1], target))
+    assert len(some) == 12 and np.array_equal(some[0][0], data[1][0])
+    if suffix == "hdf5":
+        assert (some.timeouts.sum(), some.terminals.sum()) == (12, 0)
+    with pytest.raises(ValueError, match="exists"):
+        data.filter(truth, [1], target)
+    assert [len(kindred.load(part)) for part in data.split(truth, tmp_path / "parts")] == [12, 12]
+
+
 def test_a_dataset_of_minari(tmp_path, monkeypatch, episodes, truth):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     buffers = [

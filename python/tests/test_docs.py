@@ -1,11 +1,26 @@
 """Every example of docs/python.md, in order, as one reader would type them."""
 import re
+import subprocess
+import sys
 
 import h5py
 import nbclient
 import nbformat
 import numpy as np
 from conftest import ROOT, controllers
+
+
+def examples():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.S)
+    assert len(blocks) >= 6
+    return blocks
+
+
+def test_examples_are_typed(tmp_path):
+    (tmp_path / "example.py").write_text("\n".join(examples()))
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "example.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_examples_run(tmp_path, monkeypatch):
@@ -20,10 +35,8 @@ def test_examples_run(tmp_path, monkeypatch):
         file["rewards"] = np.zeros(len(timeouts), np.float32)
         file["terminals"] = np.zeros_like(timeouts)
         file["timeouts"] = timeouts
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) >= 6
     names = {}
-    for block in blocks:
+    for block in examples():
         exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102
     assert (tmp_path / "page.html").exists() and (tmp_path / "parts" / "policy_1.hdf5").exists()
 

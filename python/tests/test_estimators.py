@@ -204,3 +204,37 @@ def test_another_libtorch_is_refused_before_it_crashes(monkeypatch):
     monkeypatch.setattr(_torch, "loaded_torches", lambda: ["/elsewhere/libtorch_cpu.so"])
     with pytest.raises(ImportError, match="/elsewhere/libtorch_cpu.so; one process can hold only one"):
         _torch.require_one_torch()
+
+
+def test_another_torch_is_refused_afterwards_too(tmp_path):
+    (tmp_path / "torch" / "lib").mkdir(parents=True)
+    (tmp_path / "torch" / "__init__.py").write_text("")
+    (tmp_path / "torch" / "lib" / "libtorch_cpu.so").write_bytes(b"")
+    script = "import importlib.util, kindred; assert importlib.util.find_spec('torch'); import torch"
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )
+    assert done.returncode == 1
+    assert "one process can hold only one" in done.stderr
+
+
+def test_clustering_does_not_bring_scikit_learn(npz):
+    script = (
+        "import sys, kindred; run = kindred.cluster(sys.argv[1], k=2, seed=0); "
+        "assert 'sklearn' not in sys.modules; print(*run.labels); "
+        "assert (kindred.PGKMeans(2, random_state=0).fit_predict(sys.argv[1]) == run.labels).all()"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(npz)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 24
+
+
+def test_files_of_a_run_live_as_long_as_it_is_used(episodes):
+    run = kindred.cluster(episodes, k=2)
+    folder, policy = run.folder, run.policies[0]
+    del run
+    assert folder.exists() and policy.act(episodes[0][0]).shape == (40, 2)
+    del policy
+    assert not folder.exists()
