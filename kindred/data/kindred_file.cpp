@@ -44,6 +44,7 @@ class KindredReader {
     data.rewards = optional<float>("rewards", hdf5::Kind::kFloat);  // not all need be numbers
     data.terminals = optional<std::uint8_t>("terminals", hdf5::Kind::kInteger);
     data.timeouts = optional<std::uint8_t>("timeouts", hdf5::Kind::kInteger);
+    data.actors = optional<std::int32_t>("actors", hdf5::Kind::kInteger);
     data.labels = optional<std::int32_t>("labels", hdf5::Kind::kInteger);
     data.oracle = optional<std::int32_t>("oracle", hdf5::Kind::kInteger);
     data.ids = strings("ids");
@@ -58,7 +59,7 @@ class KindredReader {
       if (std::ranges::any_of(*flags, [](auto flag) { return flag > 1; }))
         throw DataFormatError("'{}' has terminal or timeout flags other than 0 and 1",
                               file_.path().string());
-    for (const auto* labels : {&data.labels, &data.oracle})
+    for (const auto* labels : {&data.labels, &data.oracle, &data.actors})
       if (std::ranges::any_of(*labels, [](auto label) { return label < 0; }))
         throw DataFormatError("'{}' has negative labels, expected 0, 1, 2, …",
                               file_.path().string());
@@ -200,6 +201,7 @@ void write_kindred(const Trajectories& data, const std::filesystem::path& path) 
   write_column(file, "rewards", data.rewards);
   write_column(file, "terminals", data.terminals);
   write_column(file, "timeouts", data.timeouts);
+  write_column(file, "actors", data.actors);
   write_column(file, "labels", data.labels);
   write_column(file, "oracle", data.oracle);
   file.write_text("ids", dump(data.ids));

@@ -87,6 +87,7 @@ Trajectories select_episodes(const Trajectories& data, Episodes episodes) {
   result.rewards = select_steps(data.rewards, 1, data, episodes);
   result.terminals = select_steps(data.terminals, 1, data, episodes);
   result.timeouts = select_steps(data.timeouts, 1, data, episodes);
+  result.actors = select_steps(data.actors, 1, data, episodes);
   result.labels = select_per_episode(data.labels, episodes);
   result.oracle = select_per_episode(data.oracle, episodes);
   result.label_names = data.label_names;

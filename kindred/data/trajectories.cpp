@@ -1,6 +1,7 @@
 #include "kindred/data/trajectories.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "kindred/core/error.h"
@@ -92,7 +93,7 @@ std::int64_t Actions::bytes_in_memory() const { return byte_size(ints_) + byte_s
 std::int64_t Trajectories::bytes_in_memory() const {
   return byte_size(offsets) + observations.bytes_in_memory() + actions.bytes_in_memory() +
          byte_size(rewards) + byte_size(terminals) + byte_size(timeouts) + byte_size(labels) +
-         byte_size(oracle);
+         byte_size(oracle) + byte_size(actors);
 }
 
 void Trajectories::validate(const std::string& what) const {
@@ -116,6 +117,7 @@ void Trajectories::validate(const std::string& what) const {
   if (!rewards.empty()) fits(rewards.size(), n, "rewards");
   if (!terminals.empty()) fits(terminals.size(), n, "terminals");
   if (!timeouts.empty()) fits(timeouts.size(), n, "timeouts");
+  if (!actors.empty()) fits(actors.size(), n, "actors");
   fits(static_cast<std::int64_t>(ids.size()), episodes(), "ids");
   if (!labels.empty()) fits(labels.size(), episodes(), "labels");
   if (!oracle.empty()) fits(oracle.size(), episodes(), "oracle labels");
@@ -134,6 +136,18 @@ void Trajectories::validate(const std::string& what) const {
     for (const auto action : actions.ints())
       require(action >= 0 && action < actions.count(),
               fmt::format("action {} is outside 0..{}", action, actions.count() - 1));
+}
+
+std::vector<std::int32_t> most_frequent_actors(const Trajectories& data) {
+  std::vector<std::int32_t> result;
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    std::map<std::int32_t, std::int64_t> steps;
+    for (auto step = data.offsets[i]; step < data.offsets[i + 1]; ++step)
+      ++steps[data.actors[step]];
+    result.push_back(
+        std::ranges::max_element(steps, {}, [](const auto& of) { return of.second; })->first);
+  }
+  return result;
 }
 
 std::vector<double> episode_returns(const Trajectories& data) {

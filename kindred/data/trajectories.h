@@ -93,6 +93,7 @@ struct Trajectories {
   std::vector<std::string> ids;    ///< [episodes]: the source's name of each episode.
   Column<std::int32_t> labels;     ///< [episodes]: the true policy of each, or empty: unknown.
   Column<std::int32_t> oracle;     ///< [episodes]: label the true policies would give, or empty.
+  Column<std::int32_t> actors;     ///< [steps]: the true policy of each step, or empty: unknown.
   std::vector<std::string> label_names;        ///< What label i is called, or empty.
   std::vector<std::string> observation_names;  ///< [observation dim], or empty: nobody named them.
   std::vector<std::string> action_names;       ///< [action dim], or empty.
@@ -108,6 +109,9 @@ struct Trajectories {
   /// Throws DataFormatError when the columns do not fit each other; `what` names the source.
   void validate(const std::string& what) const;
 };
+
+/// For each episode, who acted in most of its steps; only where `actors` are known.
+std::vector<std::int32_t> most_frequent_actors(const Trajectories& data);
 
 /// Sum of rewards of each episode; empty when there are no rewards.
 std::vector<double> episode_returns(const Trajectories& data);

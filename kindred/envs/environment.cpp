@@ -45,6 +45,10 @@ void Lanes::states(LaneList, std::span<std::int32_t>) const {
   throw InvalidArgument("the states of this environment are not numbered");
 }
 
+bool Lanes::near_failure(std::int32_t lane) const {
+  return 4 * steps_left_[static_cast<std::size_t>(lane)] < horizon_;
+}
+
 void Lanes::check_actions(LaneList lanes, const ActionView& actions) const {
   const auto found = discrete_ ? actions.discrete.size() : actions.continuous.size();
   const auto expected = lanes.size() * (discrete_ ? 1 : static_cast<std::size_t>(action_width_));

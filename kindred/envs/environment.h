@@ -83,6 +83,9 @@ class Lanes {
   /// The present state numbers, out[lanes]; only where the spec has states.
   virtual void states(LaneList lanes, std::span<std::int32_t> out) const;
 
+  /// Whether the episode is about to fail: where nothing else can, its time runs out.
+  virtual bool near_failure(std::int32_t lane) const;
+
   /// The lane's stream, from which a policy acting in the lane draws too.
   Random& stream(std::int32_t lane) { return streams_[static_cast<std::size_t>(lane)]; }
 

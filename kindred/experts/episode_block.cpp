@@ -15,14 +15,21 @@ void append(std::vector<T>& log, const std::vector<T>& values) {
 /// Runs a block of episodes side by side until the last has ended.
 class BlockRun {
  public:
-  BlockRun(const Environment& environment, const Policy& policy, std::int64_t count,
+  BlockRun(const Environment& environment, std::vector<const Policy*> policies, std::int64_t count,
            const Workers& workers)
       : spec_(environment.spec()),
-        policy_(policy),
+        policies_(std::move(policies)),
         workers_(workers),
         lanes_(environment.make_lanes(count)),
         running_(static_cast<std::size_t>(count)) {
     std::iota(running_.begin(), running_.end(), 0);
+  }
+
+  void take_turns(const TurnOptions& options, std::int64_t first, std::uint64_t seed,
+                  std::uint64_t first_stream) {
+    for (const auto lane : running_)
+      turns_.emplace_back(options, std::ssize(policies_), first, spec_.horizon,
+                          Random(seed, "turns", first_stream + static_cast<std::uint64_t>(lane)));
   }
 
   EpisodeBlock run(std::uint64_t seed, std::uint64_t first_stream) {
@@ -48,7 +55,8 @@ class BlockRun {
       states_.resize(n);
       lanes_->states(running_, states_);
     }
-    if (!spec_.has_states() || !policy_.reads_states()) {
+    const auto sees = [](const Policy* policy) { return !policy->reads_states(); };
+    if (!spec_.has_states() || std::ranges::any_of(policies_, sees)) {
       observations_.resize(n * static_cast<std::size_t>(spec_.observation_dim()));
       lanes_->observe(running_, observations_);
     }
@@ -59,7 +67,10 @@ class BlockRun {
     const auto width = static_cast<std::size_t>(distribution_width(spec_));
     const auto dim = static_cast<std::size_t>(spec_.action_width);
     distributions_.resize(n * width);
-    policy_.distribution({static_cast<std::int64_t>(n), states_, observations_}, distributions_);
+    if (turns_.empty())
+      distribution_of(*policies_[0], distributions_);
+    else
+      distributions_of_actors(width);
     if (spec_.is_discrete())
       discrete_.resize(n);
     else
@@ -76,6 +87,25 @@ class BlockRun {
       for (float& number : continuous_) number = std::clamp(number, -1.0f, 1.0f);
   }
 
+  void distribution_of(const Policy& policy, std::span<float> out) const {
+    policy.distribution({std::ssize(running_), states_, observations_}, out);
+  }
+
+  /// Each running lane's by whoever acts in it.
+  void distributions_of_actors(std::size_t width) {
+    actors_.clear();
+    for (const auto lane : running_)
+      actors_.push_back(turns_[static_cast<std::size_t>(lane)].next(lanes_->near_failure(lane)));
+    std::vector<float> of_policy(distributions_.size());
+    for (std::int32_t actor = 0; actor < std::ssize(policies_); ++actor) {
+      if (std::ranges::find(actors_, actor) == actors_.end()) continue;
+      distribution_of(*policies_[static_cast<std::size_t>(actor)], of_policy);
+      for (std::size_t i = 0; i < actors_.size(); ++i)
+        if (actors_[i] == actor)
+          std::copy_n(of_policy.data() + i * width, width, distributions_.data() + i * width);
+    }
+  }
+
   void record() {
     append(lane_log_, running_);
     if (spec_.has_states())
@@ -87,6 +117,7 @@ class BlockRun {
     append(log_.discrete, discrete_);
     append(log_.continuous, continuous_);
     append(log_.rewards, rewards_);
+    append(log_.actors, actors_);
     append(log_.endings, endings_);
   }
 
@@ -122,17 +153,19 @@ class BlockRun {
     reorder(log_.discrete, result.steps.discrete);
     reorder(log_.continuous, result.steps.continuous);
     reorder(log_.rewards, result.steps.rewards);
+    reorder(log_.actors, result.steps.actors);
     reorder(log_.endings, result.steps.endings);
     return result;
   }
 
   const EnvironmentSpec& spec_;
-  const Policy& policy_;
+  std::vector<const Policy*> policies_;
   const Workers& workers_;
   std::unique_ptr<Lanes> lanes_;
   std::vector<std::int32_t> running_;  // lanes whose episode has not ended, ascending
+  std::vector<Turns> turns_;           // of every lane; none where one policy acts
   // Of the present step, one entry per running lane:
-  std::vector<std::int32_t> states_, discrete_;
+  std::vector<std::int32_t> states_, discrete_, actors_;
   std::vector<float> observations_, distributions_, continuous_, rewards_;
   std::vector<Ending> endings_;
   // Of all steps so far:
@@ -152,6 +185,7 @@ void EpisodeBlock::keep_steps(std::int64_t count) {
   shorten(steps.discrete);
   shorten(steps.continuous);
   shorten(steps.rewards);
+  shorten(steps.actors);
   shorten(steps.endings);
   offsets.erase(std::ranges::lower_bound(offsets, count), offsets.end());
   offsets.push_back(count);
@@ -160,7 +194,17 @@ void EpisodeBlock::keep_steps(std::int64_t count) {
 
 EpisodeBlock run_episodes(const Environment& environment, const Policy& policy, std::uint64_t seed,
                           std::uint64_t first_stream, std::int64_t count, const Workers& workers) {
-  return BlockRun(environment, policy, count, workers).run(seed, first_stream);
+  return BlockRun(environment, {&policy}, count, workers).run(seed, first_stream);
+}
+
+EpisodeBlock run_episodes(const Environment& environment, const Policies& policies,
+                          std::int64_t first, const TurnOptions& turns, std::uint64_t seed,
+                          std::uint64_t first_stream, std::int64_t count, const Workers& workers) {
+  std::vector<const Policy*> all;
+  for (const auto& policy : policies) all.push_back(policy.get());
+  BlockRun block(environment, std::move(all), count, workers);
+  block.take_turns(turns, first, seed, first_stream);
+  return block.run(seed, first_stream);
 }
 
 }  // namespace kindred

@@ -1,4 +1,5 @@
-// A block of episodes of one policy, run side by side until the last has ended.
+// A block of episodes of one policy, or of several that take turns, run side by side until the last
+// has ended.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include "kindred/core/workers.h"
 #include "kindred/envs/environment.h"
 #include "kindred/experts/policy.h"
+#include "kindred/experts/turns.h"
 
 namespace kindred {
 
@@ -18,6 +20,7 @@ struct Steps {
   std::vector<std::int32_t> discrete;  ///< The chosen actions,
   std::vector<float> continuous;       ///< of one kind.
   std::vector<float> rewards;
+  std::vector<std::int32_t> actors;  ///< Who acted, where policies take turns.
   std::vector<Ending> endings;
 };
 
@@ -35,6 +38,12 @@ struct EpisodeBlock {
 /// Episode i draws from the stream (seed, "rollout", first_stream + i). Runs on the calling thread
 /// alone; throws Interrupted when `workers` are asked to stop.
 EpisodeBlock run_episodes(const Environment& environment, const Policy& policy, std::uint64_t seed,
+                          std::uint64_t first_stream, std::int64_t count,
+                          const Workers& workers = {});
+/// The same of policies that take turns, of which `first` begins. Who acts when is drawn from the
+/// streams (seed, "turns", first_stream + i).
+EpisodeBlock run_episodes(const Environment& environment, const Policies& policies,
+                          std::int64_t first, const TurnOptions& turns, std::uint64_t seed,
                           std::uint64_t first_stream, std::int64_t count,
                           const Workers& workers = {});
 

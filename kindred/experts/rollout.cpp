@@ -122,9 +122,13 @@ class Runner {
     const auto run_block = [&](std::int64_t i, std::int64_t) {
       const auto& [policy, stream, count] = planned_[static_cast<std::size_t>(i)];
       auto& block = results[static_cast<std::size_t>(i)];
-      block = run_episodes(environment_, *policies_[static_cast<std::size_t>(policy)],
-                           static_cast<std::uint64_t>(options_.seed),
-                           static_cast<std::uint64_t>(stream), count, options_.workers);
+      const auto seed = static_cast<std::uint64_t>(options_.seed);
+      const auto first_stream = static_cast<std::uint64_t>(stream);
+      block = options_.turns.any()
+                  ? run_episodes(environment_, policies_, policy, options_.turns, seed,
+                                 first_stream, count, options_.workers)
+                  : run_episodes(environment_, *policies_[static_cast<std::size_t>(policy)], seed,
+                                 first_stream, count, options_.workers);
       progress_.add(options_.steps > 0 ? block.offsets.back() : block.episodes());
     };
     options_.workers.chunks(static_cast<std::int64_t>(planned_.size()), 1, run_block,
@@ -202,6 +206,7 @@ class Assembly {
             ? Actions::discrete(join(&Steps::discrete), spec.action_width)
             : Actions::continuous(join(&Steps::continuous, spec.action_width), spec.action_width);
     data.rewards = join(&Steps::rewards);
+    if (!blocks_.front().content.steps.actors.empty()) data.actors = join(&Steps::actors);
     const auto endings = join(&Steps::endings);
     data.terminals = flags(endings, Ending::kTerminal);
     data.timeouts = flags(endings, Ending::kTimeout);
@@ -275,6 +280,8 @@ class Assembly {
 nlohmann::json provenance_of(const Environment& environment, GenerateOptions options) {
   nlohmann::json provenance = to_json(options.describe());
   if (options.shares.empty()) provenance.erase("shares");  // files stay as they always were
+  if (!options.turns.any())
+    for (const auto& option : options.turns.describe()) provenance.erase(option.name);
   provenance["generator"] = "kindred";
   provenance["environment"] = environment.spec().name;
   provenance["options"] = environment.options();
@@ -284,7 +291,7 @@ nlohmann::json provenance_of(const Environment& environment, GenerateOptions opt
 }  // namespace
 
 OptionTable GenerateOptions::describe() {
-  return {
+  OptionTable table = {
       integer("per-expert", per_expert, 1, 100'000'000, "Episodes of each expert."),
       integer("steps", steps, 0, 1'000'000'000'000,
               "Steps in all, the same number of each expert; 0: as many as the episodes have."),
@@ -295,6 +302,8 @@ OptionTable GenerateOptions::describe() {
            "Shares of the first experts, as in '0.03,0.2'; the others divide the rest equally. "
            "Empty: the same for each."),
   };
+  for (auto& option : turns.describe()) table.push_back(std::move(option));
+  return table;
 }
 
 Trajectories rollout(const Environment& environment, const Policies& policies,
@@ -315,7 +324,8 @@ Trajectories rollout(const Environment& environment, const Policies& policies,
       labels[static_cast<std::size_t>(position[static_cast<std::size_t>(i)])] =
           static_cast<std::int32_t>(policy);
   for (std::int64_t i = 0; i < episodes; ++i) data.ids.push_back(std::to_string(i));
-  data.labels = std::move(labels);
+  data.labels = data.actors.empty() ? Column<std::int32_t>(std::move(labels))
+                                    : Column<std::int32_t>(most_frequent_actors(data));
   for (const auto& policy : policies) data.label_names.push_back(policy->name());
   data.provenance = provenance_of(environment, options);
   return data;
@@ -328,7 +338,8 @@ Trajectories generate(const Environment& environment, const GenerateOptions& opt
 Trajectories generate(const Environment& environment, const Policies& experts,
                       const GenerateOptions& options) {
   Trajectories data = rollout(environment, experts, options);
-  data.oracle = oracle_labels(data, environment, experts, options.workers);
+  if (data.actors.empty())  // it knows of one policy per episode
+    data.oracle = oracle_labels(data, environment, experts, options.workers);
   return data;
 }
 

@@ -16,6 +16,7 @@
 #include "kindred/data/trajectories.h"
 #include "kindred/envs/environment.h"
 #include "kindred/experts/policy.h"
+#include "kindred/experts/turns.h"
 
 namespace kindred {
 
@@ -27,6 +28,7 @@ struct GenerateOptions {
   /// "0.03,0.2": of all episodes or steps, the shares of the first experts; the others divide the
   /// rest equally. Empty: the same for each.
   std::string shares = {};
+  TurnOptions turns = {};  ///< Whether experts take over from each other within an episode.
   /// Told the share that is done, on the thread that asked for the data; may be empty.
   std::function<void(double)> progress = {};
   Workers workers = {};  ///< No option: they never change the result.
@@ -35,8 +37,10 @@ struct GenerateOptions {
 
 /// `per_expert` episodes of each policy, or as many as make `steps` (each policy's last one is cut
 /// as by its horizon), labelled by its index, expert by expert or shuffled (the same episodes in
-/// random order). With `shares` the same number in all is divided by them. Provenance names the
-/// environment, its options and the above. Throws Interrupted when asked to stop.
+/// random order). Where they take turns, `actors` says who acted when, an episode is counted as
+/// that of who begins it and labelled by who acts most. With `shares` the same number in all is
+/// divided by them. Provenance names the environment, its options and the above. Throws Interrupted
+/// when asked to stop.
 Trajectories rollout(const Environment& environment, const Policies& policies,
                      GenerateOptions options);
 

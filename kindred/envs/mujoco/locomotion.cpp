@@ -59,6 +59,17 @@ class MujocoLanes final : public LocomotionLanes {
     mj_forward(&model_, &body);
   }
 
+  bool near_failure(std::int32_t lane) const override {
+    if (!task_.can_fail) return Lanes::near_failure(lane);
+    // Where the torso is, carried on as it moves.
+    constexpr double kSeconds = 0.1;
+    constexpr std::size_t kTorsoCoordinates = 3;
+    const auto [qpos, qvel] = state_of(data(lane));
+    std::vector<double> soon(qpos.begin(), qpos.end());
+    for (std::size_t i = 0; i < kTorsoCoordinates; ++i) soon[i] += kSeconds * qvel[i];
+    return !task_.is_healthy({soon, qvel});
+  }
+
   double energy(std::int32_t lane) const override {
     // Copies: lanes are stepped without energies, which take time, and between states.
     const ModelPtr model(mj_copyModel(nullptr, &model_));

@@ -41,6 +41,7 @@ struct LocomotionTask {
   double start_noise;       ///< Scale of the noise added to position and velocity at the start.
   bool normal_start_speed;  ///< The velocities' noise is normal, not uniform.
   bool (*is_healthy)(const BodyState& state);  ///< An episode ends in a state that is not.
+  bool can_fail;                               ///< Whether there are such states.
   ReturnRange reference_returns;
 };
 
