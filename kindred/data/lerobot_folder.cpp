@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kUsualChunk = 1000;
+constexpr const char* kFoundKeys = "found_by_kindred";
 
 [[noreturn]] void refuse_info(const fs::path& info, const std::string& problem) {
   throw DataFormatError("'{}' {}, expected the description of a LeRobot dataset", info.string(),
@@ -221,8 +222,17 @@ fs::path expanded_path(const fs::path& root, const std::string& pattern,
 
 bool found_by_kindred(const Json& info, const std::string& key) {
   const auto& features = info["features"];
-  return features.contains(key) && features[key].contains(kLerobotFoundMark) &&
-         features[key][kLerobotFoundMark] == "kindred";
+  if (features.contains(key)) return features[key].value("found_by", Json()) == "kindred";
+  const auto listed = info.find(kFoundKeys);
+  return listed != info.end() && std::ranges::find(*listed, Json(key)) != listed->end();
+}
+
+void mark_as_found(LerobotFolder& folder, const std::string& key) {
+  if (folder.many_in_a_file)
+    folder.info["features"][key] = {
+        {"dtype", "int64"}, {"shape", {1}}, {"names", nullptr}, {"found_by", "kindred"}};
+  else if (!found_by_kindred(folder.info, key))
+    folder.info[kFoundKeys].push_back(key);
 }
 
 }  // namespace kindred

@@ -59,9 +59,9 @@ std::vector<nlohmann::ordered_json> read_json_lines(const std::filesystem::path&
 std::filesystem::path expanded_path(const std::filesystem::path& root, const std::string& pattern,
                                     const nlohmann::json& values);
 
-/// What the feature of a label that Kindred found says of itself in meta/info.json.
-inline constexpr const char* kLerobotFoundMark = "found_by";
-/// Whether the labels called `key` were found by Kindred.
+/// Whether the info says that the labels called `key` were found by Kindred; and how it says so:
+/// v3 has a feature of that name, which tells; v2 a list.
 bool found_by_kindred(const nlohmann::ordered_json& info, const std::string& key);
+void mark_as_found(LerobotFolder& folder, const std::string& key);
 
 }  // namespace kindred

@@ -1,5 +1,7 @@
 // What stands in for Parquet where Kindred was built without Apache Arrow.
 #include "kindred/core/error.h"
+#include "kindred/data/parquet_append.h"
+#include "kindred/data/parquet_copy.h"
 #include "kindred/data/parquet_table.h"
 
 namespace kindred {
@@ -43,4 +45,18 @@ template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t,
 template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t,
                                  std::int64_t*) const;
 
+void copy_parquet_rows(const std::filesystem::path& source, std::span<const RowStretch>,
+                       const ColumnShifts&, const std::filesystem::path&) {
+  refuse_parquet(source);
+}
+
+namespace parquet_file {
+
+std::string one_column_file(const std::string& name, std::span<const std::int64_t>,
+                            std::span<const std::int64_t>) {
+  refuse_parquet(name);
+}
+std::string schema_with_column(const std::string& encoded, const std::string&) { return encoded; }
+
+}  // namespace parquet_file
 }  // namespace kindred
