@@ -16,6 +16,8 @@ namespace {
 
 }  // namespace
 
+bool has_parquet() { return false; }
+
 struct ParquetTable::Files {};
 
 ParquetTable::ParquetTable(std::vector<std::filesystem::path> files) {

@@ -5,12 +5,14 @@
 #include <arrow/api.h>
 #include <arrow/io/file.h>
 #include <parquet/arrow/reader.h>
-#include <parquet/exception.h>
 
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
+
+#include "kindred/core/error.h"
 
 namespace kindred::parquet_file {
 
@@ -23,12 +25,17 @@ T take(arrow::Result<T> result, const std::filesystem::path& file) {
   return *std::move(result);
 }
 
-/// Calls `action`, of which the lower half of the library throws what the upper half returns.
+/// Calls `action`. Parts of the library throw what others return, and damaged files make them throw
+/// other things as well.
 template <class Action>
 auto guarded(const std::filesystem::path& file, Action action) {
   try {
     return action();
-  } catch (const parquet::ParquetException& error) {
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
     check(arrow::Status::IOError(error.what()), file);
     throw;  // not reached
   }

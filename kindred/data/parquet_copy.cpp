@@ -22,6 +22,12 @@ void add_to(arrow::ArrayData& data, std::int64_t begin, std::int64_t end, std::i
   for (auto i = begin; i < end; ++i) values[i] = static_cast<T>(values[i] + static_cast<T>(by));
 }
 
+void check_written(const arrow::Status& status, const fs::path& target) {
+  if (status.ok()) return;
+  const auto reason = status.detail() ? status.detail()->ToString() : status.message();
+  throw IoError("cannot write '{}': {}", target.string(), reason);
+}
+
 /// A column on its way into a new file.
 class ShiftedColumn {
  public:
@@ -102,8 +108,7 @@ void copy_parquet_rows(const fs::path& source, std::span<const RowStretch> rows,
     std::shared_ptr<arrow::Schema> schema;
     check(reader->GetSchema(&schema), source);
     const auto sink = arrow::io::FileOutputStream::Open(target.string());
-    if (!sink.ok())
-      throw IoError("cannot write '{}': {}", target.string(), sink.status().message());
+    check_written(sink.status(), target);
     const auto writer = take(
         parquet::arrow::FileWriter::Open(
             *schema, arrow::default_memory_pool(), *sink,
@@ -121,16 +126,13 @@ void copy_parquet_rows(const fs::path& source, std::span<const RowStretch> rows,
           table = take(take(reader->GetRecordBatchReader({group}), source)->ToTable(), source);
         const auto part =
             shifted_table(table->Slice(from - begin, to - from), shifts, copied, source);
-        const auto written = writer->WriteTable(*part, part->num_rows());
-        if (!written.ok())
-          throw IoError("cannot write '{}': {}", target.string(), written.message());
+        check_written(writer->WriteTable(*part, part->num_rows()), target);
         copied += to - from;
       }
       begin = end;
     }
-    auto closed = writer->Close();
-    if (closed.ok()) closed = (*sink)->Close();
-    if (!closed.ok()) throw IoError("cannot write '{}': {}", target.string(), closed.message());
+    check_written(writer->Close(), target);
+    check_written((*sink)->Close(), target);
   });
 }
 

@@ -299,6 +299,8 @@ struct ParquetTable::Files {
   }
 };
 
+bool has_parquet() { return true; }
+
 ParquetTable::ParquetTable(std::vector<fs::path> files) : files_(std::make_unique<Files>()) {
   if (files.empty()) throw InvalidArgument("a table needs at least one Parquet file");
   files_->paths = std::move(files);

@@ -74,4 +74,7 @@ class ParquetTable {
   std::unique_ptr<Files> files_;
 };
 
+/// Whether this Kindred was built with Arrow.
+bool has_parquet();
+
 }  // namespace kindred

@@ -213,8 +213,13 @@ void set_labels_from(Trajectories& data, const ParquetTable& table, const std::s
     data.provenance["labels"] = "ignored: they are no whole numbers";
     return;
   }
-  std::vector<std::int64_t> labels;
-  const auto of_steps = table.read<std::int64_t>(column, 0, table.rows());
+  std::vector<std::int64_t> labels, of_steps;
+  try {
+    of_steps = table.read<std::int64_t>(column, 0, table.rows());
+  } catch (const DataFormatError& error) {  // a label is no reason to refuse the steps
+    data.provenance["labels"] = fmt::format("ignored: {}", printable(error.what()));
+    return;
+  }
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     const auto first = of_steps.begin() + data.offsets[i],
                last = of_steps.begin() + data.offsets[i + 1];
