@@ -21,7 +21,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/kindred ${PROJECT_BINARY_DIR}/generated/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h"
         PATTERN "*_internal.h" EXCLUDE
-        PATTERN "hdf5_*.h" EXCLUDE)
+        PATTERN "hdf5_*.h" EXCLUDE
+        PATTERN "parquet_arrow.h" EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kindredConfig.cmake.in
   ${PROJECT_BINARY_DIR}/kindredConfig.cmake INSTALL_DESTINATION ${package_dir})

@@ -229,7 +229,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;
   command->add_option("FILE", state->positional,
-                      "A D4RL, Minari, robomimic, NPZ or Kindred dataset");
+                      "A D4RL, Minari, robomimic, LeRobot, NPZ, Parquet or Kindred dataset");
   command->add_option("-o,--output", state->output, "The run folder to make")->type_name("RUN");
   command->add_flag("--resume", state->resume, "Go on with an interrupted run in the same folder");
   command

@@ -132,11 +132,14 @@ void add_info(CLI::App& app) {
       "Examples:\n"
       "  kindred info hopper-medium-expert-v2.hdf5\n"
       "  kindred info ~/.minari/datasets/door/human-v2 --json\n"
+      "  kindred info ~/.cache/huggingface/lerobot/lerobot/pusht\n"
       "  kindred info lift.hdf5 --observation-keys robot0_eef_pos,object");
   const auto options = std::make_shared<DatasetOptions>();
   const auto common = std::make_shared<Common>();
   const auto flags = std::make_shared<Flags>();
-  command->add_option("FILE", options->data, "A D4RL, Minari, robomimic, NPZ or Kindred dataset")
+  command
+      ->add_option("FILE", options->data,
+                   "A D4RL, Minari, robomimic, LeRobot, NPZ, Parquet or Kindred dataset")
       ->required();
   common->add_json(*command);
   flags->add(*command, options->describe_reading(), "Reading");

@@ -93,7 +93,8 @@ void add_label(CLI::App& app) {
       "  D4RL       infos/policy_id for every step, and a CSV beside the file\n"
       "  Minari     the attribute policy_id of every episode\n"
       "  robomimic  mask/policy_0, mask/policy_1, ...: filter keys\n"
-      "  Kindred    found/policy_id; NPZ: a CSV beside the file\n"
+      "  LeRobot    policy_id of every episode (v3: and of every step) in its own files\n"
+      "  Kindred    found/policy_id; NPZ and Parquet: a CSV beside the file\n"
       "Nothing else changes. Episodes the run left out get -1, or nothing.");
   const auto state = std::make_shared<LabelCommand>();
   command->add_option("RUN", state->run_folder, "A finished run folder")->required();

@@ -11,6 +11,9 @@
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_copy.h"
 #include "kindred/data/hdf5_steps.h"
+#include "kindred/data/lerobot_extract.h"
+#include "kindred/data/parquet_copy.h"
+#include "kindred/data/parquet_table.h"
 #include "kindred/data/select.h"
 
 namespace kindred {
@@ -183,6 +186,37 @@ void extract_minari(const fs::path& source, const Trajectories& data,
   folder.commit();
 }
 
+/// The files of a table that have rows left, under their names.
+void extract_parquet(const fs::path& source, const Trajectories& data,
+                     std::span<const std::int64_t> episodes, const fs::path& target) {
+  const auto ranges = rows_of(data, episodes);
+  const auto copy_file = [&](const fs::path& file, std::int64_t first, std::int64_t end,
+                             const fs::path& to) {
+    std::vector<RowStretch> rows;
+    for (const auto& range : ranges)
+      if (range.begin < end && range.end > first)
+        rows.push_back({std::max(range.begin, first) - first, std::min(range.end, end) - first});
+    if (rows.empty()) return;
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    copy_parquet_rows(file, rows, {}, to);
+  };
+  std::error_code ignored;
+  if (!fs::is_directory(source, ignored)) {
+    StagedFile file(target);
+    copy_file(source, 0, data.steps(), file.path());
+    return file.commit();
+  }
+  StagedFolder folder(target);
+  std::int64_t first = 0;
+  for (const auto& file : parquet_files(source)) {
+    const auto end = first + ParquetTable({file}).rows();
+    copy_file(file, first, end, folder.path() / file.lexically_relative(source));
+    first = end;
+  }
+  folder.commit();
+}
+
 }  // namespace
 
 void extract_episodes(const fs::path& source, Format format, const Trajectories& data,
@@ -204,6 +238,10 @@ void extract_episodes(const fs::path& source, Format format, const Trajectories&
       return extract_minari(source, data, episodes, name);
     case Format::kRobomimic:
       return extract_robomimic(source, data, episodes, name);
+    case Format::kLerobot:
+      return extract_lerobot(source, data, episodes, name);
+    case Format::kParquet:
+      return extract_parquet(source, data, episodes, name);
     default:
       return write_trajectories(select_episodes(data, episodes), name, format);
   }

@@ -3,8 +3,9 @@
 // D4RL, Minari and robomimic files are copied as HDF5, so that columns, attributes and metadata
 // Kindred does not read come along: D4RL keeps the rows of every column over steps, `infos/*`
 // included; Minari renumbers its episodes, as it must, and states the new totals; robomimic
-// keeps the names of its demos, and in its masks those that are left. Kindred and NPZ files keep
-// what Trajectories hold.
+// keeps the names of its demos, and in its masks those that are left. LeRobot folders number
+// episodes and frames anew and state the new totals; Parquet tables keep the episodes' rows.
+// Kindred and NPZ files keep what Trajectories hold.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@
 namespace kindred {
 
 /// Writes at `target`, where nothing may be yet, the given episodes of the dataset at `source`, of
-/// which `data` is all that its reader finds. The numbers increase. The new dataset (Minari: a
-/// folder) appears whole or not at all. Throws InvalidArgument, IoError or DataFormatError.
+/// which `data` is all that its reader finds. The numbers increase. The new dataset (Minari
+/// and LeRobot: a folder) appears whole or not at all. Throws InvalidArgument, IoError or
+/// DataFormatError.
 void extract_episodes(const std::filesystem::path& source, Format format, const Trajectories& data,
                       std::span<const std::int64_t> episodes, const std::filesystem::path& target);
 

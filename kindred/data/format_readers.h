@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "kindred/core/staged_file.h"
 #include "kindred/data/formats.h"
@@ -40,6 +41,15 @@ Trajectories read_kindred(const std::filesystem::path& path, const ReadOptions& 
 void write_kindred(const Trajectories& data, const std::filesystem::path& path);
 /// Masks of robomimic demos are `mask/policy_0`, `mask/policy_1`, … where they are labels.
 inline constexpr const char* kMaskPrefix = "policy_";
+
+/// `path` is the folder that holds meta/info.json. Kindred writes no such dataset, but extracts
+/// parts of one (extract.h).
+Trajectories read_lerobot(const std::filesystem::path& path, const ReadOptions& options);
+
+/// `path` is a Parquet file, or a folder with such files at any depth.
+Trajectories read_parquet(const std::filesystem::path& path, const ReadOptions& options);
+/// The file itself, or the Parquet files in a folder in the order of their names; maybe none.
+std::vector<std::filesystem::path> parquet_files(const std::filesystem::path& path);
 
 /// The root attribute that says the labels at `place` were found by Kindred: they are not the
 /// truth, and readers do not take them as such.

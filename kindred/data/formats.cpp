@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -13,6 +12,7 @@
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/interning.h"
+#include "kindred/data/lerobot_folder.h"
 #include "kindred/data/npz.h"
 
 namespace kindred {
@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::vector<std::string> kFormatNames{"auto",      "d4rl", "minari",
-                                            "robomimic", "npz",  "kindred"};
+const std::vector<std::string> kFormatNames{"auto", "d4rl",    "minari",  "robomimic",
+                                            "npz",  "kindred", "lerobot", "parquet"};
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
@@ -49,10 +49,23 @@ Option names(std::string name, std::vector<std::string>& field, std::string help
           }};
 }
 
-bool begins_with_zip_signature(const fs::path& path) {
-  std::array<char, 2> first{};
-  std::ifstream(path, std::ios::binary).read(first.data(), first.size());
-  return first == std::array{'P', 'K'};
+bool begins_with(const fs::path& path, const std::string& signature) {
+  std::string first(signature.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
+  return first == signature;
+}
+
+constexpr const char* kZipSignature = "PK";
+constexpr const char* kParquetSignature = "PAR1";
+
+Format recognise_folder(const fs::path& path) {
+  if (is_lerobot_folder(path)) return Format::kLerobot;
+  if (!minari_main_file(path).empty()) return Format::kMinari;
+  if (!parquet_files(path).empty()) return Format::kParquet;
+  throw IoError(
+      "'{}' is a directory, expected a file or the folder of a Minari dataset (with "
+      "data/main_data.hdf5), of a LeRobot dataset (with meta/info.json) or of Parquet files",
+      path.string());
 }
 
 Format recognise_hdf5(const fs::path& path) {
@@ -80,6 +93,10 @@ Trajectories read_as(Format format, const fs::path& path, const ReadOptions& opt
       return read_robomimic(path, options);
     case Format::kNpz:
       return read_npz(path, options);
+    case Format::kLerobot:
+      return read_lerobot(path, options);
+    case Format::kParquet:
+      return read_parquet(path, options);
     default:
       return read_kindred(path, options);
   }
@@ -119,15 +136,12 @@ Format format_named(std::string_view name) {
 
 Format recognise(const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) {
-    if (!minari_main_file(path).empty()) return Format::kMinari;
-    throw IoError(
-        "'{}' is a directory, expected a file or the folder of a Minari dataset "
-        "(with data/main_data.hdf5)",
-        path.string());
-  }
+  if (fs::is_directory(path, error)) return recognise_folder(path);
   // The HDF5 reader also says what is wrong with a file that is missing, empty or no file at all.
-  if (fs::is_regular_file(path, error) && begins_with_zip_signature(path)) return Format::kNpz;
+  if (fs::is_regular_file(path, error)) {
+    if (begins_with(path, kZipSignature)) return Format::kNpz;
+    if (begins_with(path, kParquetSignature)) return Format::kParquet;
+  }
   return recognise_hdf5(path);
 }
 
@@ -161,6 +175,10 @@ void write_trajectories(const Trajectories& data, const fs::path& path, Format f
       return write_npz(data, path);
     case Format::kKindred:
       return write_kindred(data, path);
+    case Format::kLerobot:
+    case Format::kParquet:
+      throw InvalidArgument("Kindred reads {} but does not write it; write '{}' as another format",
+                            name_of(format), path.string());
     default:
       throw InvalidArgument("a format must be named to write '{}'; the formats are {}",
                             path.string(), fmt::join(kFormatNames, ", "));

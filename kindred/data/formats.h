@@ -17,7 +17,7 @@
 
 namespace kindred {
 
-enum class Format { kAuto, kD4rl, kMinari, kRobomimic, kNpz, kKindred };
+enum class Format { kAuto, kD4rl, kMinari, kRobomimic, kNpz, kKindred, kLerobot, kParquet };
 enum class ReadActionsAs { kAuto, kDiscrete, kContinuous };
 enum class Interning { kAuto, kNever };
 
@@ -41,18 +41,19 @@ struct ReadOptions {
   OptionTable describe();
 };
 
-/// "d4rl", "minari", "robomimic", "npz", "kindred"; "auto" for kAuto.
+/// "d4rl", "minari", "robomimic", "npz", "kindred", "lerobot", "parquet"; "auto" for kAuto.
 std::string_view name_of(Format format);
 /// The inverse. Throws InvalidArgument listing the names.
 Format format_named(std::string_view name);
 
-/// Finds out what `path` holds; a Minari dataset may be given as its folder.
+/// Finds out what `path` holds; a LeRobot or Minari dataset is given as its folder.
 Format recognise(const std::filesystem::path& path);
 
 Trajectories read_trajectories(const std::filesystem::path& path, ReadOptions options = {});
 
 /// Writes `path`, replacing a file of that name; Minari makes a folder, which must not exist yet.
-/// Throws DataFormatError when the format cannot hold the data.
+/// Throws DataFormatError when the format cannot hold the data, InvalidArgument for lerobot and
+/// parquet, which are only read.
 void write_trajectories(const Trajectories& data, const std::filesystem::path& path, Format format);
 
 }  // namespace kindred

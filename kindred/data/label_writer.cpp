@@ -11,6 +11,7 @@
 #include "kindred/core/files.h"
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_steps.h"
+#include "kindred/data/lerobot_labels.h"
 #include "kindred/data/undo.h"
 
 namespace kindred {
@@ -36,10 +37,14 @@ void check_key(const std::string& key) {
     throw InvalidArgument("the key has {} characters; use at most {}", key.size(), kLongestKey);
 }
 
-/// The HDF5 file that holds the labels; none for NPZ.
+bool has_sidecar_only(Format format) {
+  return format == Format::kNpz || format == Format::kParquet;
+}
+
+/// The HDF5 file that holds the labels; none for NPZ and Parquet.
 fs::path labelled_file(const fs::path& path, Format format) {
   std::error_code ignored;
-  if (format == Format::kNpz) return {};
+  if (has_sidecar_only(format)) return {};
   if (format != Format::kMinari || !fs::is_directory(path, ignored)) return path;
   return minari_main_file(path);
 }
@@ -201,6 +206,20 @@ std::unique_ptr<FileChange> change_sidecar(const fs::path& path, const Trajector
       path, [&](const fs::path& copy) { write_labels_csv(copy, episodes, labels, margins); });
 }
 
+std::vector<LabelledFile> label_lerobot(const fs::path& path, const Trajectories& data,
+                                        const EpisodeLabels& labels, const LabelOptions& options) {
+  const auto folder = open_lerobot(path);
+  const FolderLock lock(folder.info_file());
+  if (!options.replace && has_foreign_labels(folder, options.key))
+    refuse(fmt::format("'{}' has something called '{}' that Kindred did not write", path.string(),
+                       options.key));
+  for (const auto& change : change_lerobot(folder, data, labels, options.key)) change->commit();
+  if (!folder.many_in_a_file)
+    return {{folder.episode_files[0], fmt::format("'{}' of each episode", options.key)}};
+  return {{folder.root / "meta" / "episodes", fmt::format("column '{}' by episode", options.key)},
+          {folder.root / "data", fmt::format("column '{}' by step", options.key)}};
+}
+
 /// Files beside `path` called `<stem>.<name>.csv` that Kindred wrote.
 std::vector<fs::path> changed_sidecars(const fs::path& path) {
   const std::string prefix = path.stem().string() + ".";
@@ -246,6 +265,7 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
                                        const Trajectories& data, const EpisodeLabels& labels,
                                        const LabelOptions& options) {
   check_key(options.key);
+  if (format == Format::kLerobot) return label_lerobot(path, data, labels, options);
   const auto file = labelled_file(path, format);
   const FolderLock lock(file.empty() ? path : file);
   std::vector<LabelledFile> written;
@@ -258,7 +278,7 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
       if (auto change = change_metadata(metadata_beside(file), changes.front()->size()))
         changes.push_back(std::move(change));
   }
-  if (format == Format::kD4rl || format == Format::kNpz) {
+  if (format == Format::kD4rl || has_sidecar_only(format)) {
     const auto sidecar = sidecar_of(path, options.key);
     changes.push_back(change_sidecar(sidecar, data, labels, options));
     written.push_back({sidecar, "a table by episode"});
@@ -268,10 +288,11 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
 }
 
 std::vector<fs::path> undo_labels(const fs::path& path, Format format) {
-  const auto main_file = labelled_file(path, format);
+  const bool folder = format == Format::kLerobot;
+  const auto main_file = folder ? path / "meta" / "info.json" : labelled_file(path, format);
   const FolderLock lock(main_file.empty() ? path : main_file);
-  std::vector<fs::path> files = changed_sidecars(path);
-  if (!main_file.empty()) {
+  std::vector<fs::path> files = folder ? changed_lerobot_files(path) : changed_sidecars(path);
+  if (!main_file.empty() && !folder) {
     files.push_back(main_file);
     if (format == Format::kMinari) files.push_back(metadata_beside(main_file));
   }

@@ -4,12 +4,13 @@
 //   Minari     the attribute `<key>` of each labelled episode, as Minari's episode metadata
 //   robomimic  `mask/policy_0`, `mask/policy_1`, …: demo names, usable as filter keys
 //   Kindred    `found/<key>`, int32 per episode (-1: no label); `labels`, the truth, stays
-//   NPZ        a CSV by episode beside the file
+//   LeRobot    `<key>` of each episode in its metadata (-1: no label) and, in v3, of each step
+//   NPZ        a CSV by episode beside the file; so for Parquet tables
 //
 // The key is `policy_id`; without a final `_id` it names masks and the CSV (`<stem>.policy.csv`).
-// Nothing else of the file changes, a kill leaves it as it was or labelled, and undo_labels brings
-// back every byte (see undo.h). A root attribute says that Kindred found these labels, so that they
-// are never read as the truth.
+// Nothing else of the file changes, a kill leaves each file as it was or labelled, and undo_labels
+// brings back every byte (see undo.h). A root attribute (LeRobot: meta/info.json) says that Kindred
+// found these labels, so that they are never read as the truth.
 #pragma once
 
 #include <cstdint>

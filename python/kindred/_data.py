@@ -158,7 +158,7 @@ class Dataset:
 def load(source: Any, **options: Any) -> Dataset:
     """A dataset from whatever holds one.
 
-    A path of any format Kindred reads (D4RL, Minari, robomimic, NPZ, Kindred's own); the id of a local
+    A path of any format Kindred reads (D4RL, Minari, robomimic, LeRobot, NPZ, Parquet, Kindred's own); the id of a local
     Minari dataset; a Minari dataset, a d3rlpy buffer, or episodes in a list. Options are those of
     `kindred info --help`, with underscores: ``load(path, truth="labels.csv", min_length=10)``.
     """

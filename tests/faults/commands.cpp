@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "kindred/data/parquet_table.h"
 #include "place.h"
 
 namespace kindred::faults {
@@ -37,6 +38,11 @@ void make_scene(const fs::path& scene) {
   require(scene, generate("kindred", "kindred.h5"));
   require(scene, generate("d4rl", "d4rl.hdf5"));
   require(scene, generate("minari", "minari"));
+  if (has_parquet()) {
+    fs::copy(fs::path(KINDRED_FIXTURES) / "lerobot" / "v3", scene / "lerobot",
+             fs::copy_options::recursive);
+    require(scene, cluster("lerobot", "run-lerobot"));
+  }
   require(scene, cluster("kindred.h5", "run"));
   require(scene, cluster("d4rl.hdf5", "run-d4rl"));
   require(scene, cluster("minari", "run-minari"));
@@ -55,9 +61,10 @@ std::vector<Command> writing_commands(const fs::path& scene) {
       {"cluster", cluster(in("kindred.h5"), "run"), {}, false, /*may_leave_some=*/true});
   commands.push_back(
       {"assign", {"assign", in("run"), in("kindred.h5"), "--json", "-o", "labels.csv"}, {}});
-  for (const auto& [file, made_from] :
-       {std::pair{"kindred.h5", "run"}, std::pair{"d4rl.hdf5", "run-d4rl"},
-        std::pair{"minari", "run-minari"}})
+  std::vector<std::pair<std::string, std::string>> labelled{
+      {"kindred.h5", "run"}, {"d4rl.hdf5", "run-d4rl"}, {"minari", "run-minari"}};
+  if (has_parquet()) labelled.emplace_back("lerobot", "run-lerobot");
+  for (const auto& [file, made_from] : labelled)
     commands.push_back({fmt::format("label {}", file),
                         {"label", in(made_from), "--into", file, "--key", "found", "--json"},
                         {file},
@@ -68,6 +75,9 @@ std::vector<Command> writing_commands(const fs::path& scene) {
                       true});
   commands.push_back({"split", {"split", in("run-d4rl"), "--json", "-o", "parts"}, {}});
   commands.push_back({"split minari", {"split", in("run-minari"), "--json", "-o", "parts"}, {}});
+  if (has_parquet())
+    commands.push_back(
+        {"split lerobot", {"split", in("run-lerobot"), "--json", "-o", "parts"}, {}});
   commands.push_back(
       {"filter", {"filter", in("run"), "--clusters", "0", "--json", "-o", "part.h5"}, {}});
   commands.push_back({"export", {"export", in("run"), "--json", "-o", "policies"}, {}});

@@ -1,0 +1,51 @@
+# Finds Apache Arrow and Parquet for C++: the system's, a copy anywhere (-DCMAKE_PREFIX_PATH=<folder with
+# include/ and lib/>), or what the pyarrow package of a Python brings along (Python_EXECUTABLE, else
+# build/venv, which scripts/setup makes for the tests). No CMake package of theirs is needed.
+set(KINDRED_PARQUET AUTO CACHE STRING "Parquet and LeRobot: ON, OFF, or AUTO (where Arrow is found)")
+set_property(CACHE KINDRED_PARQUET PROPERTY STRINGS AUTO ON OFF)
+
+set(KINDRED_HAS_PARQUET OFF)
+if(NOT KINDRED_PARQUET)
+  return()
+endif()
+
+# A system may have several copies; header and libraries must come from one.
+function(kindred_find_arrow)
+  find_path(include arrow/api.h NO_CACHE)
+  find_library(arrow arrow NO_CACHE)
+  find_library(parquet parquet NO_CACHE)
+  set(pythons ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
+  foreach(python IN LISTS pythons)
+    if(include AND arrow AND parquet)
+      break()
+    endif()
+    execute_process(
+      COMMAND ${python} -c
+              "import importlib.util as u; print(u.find_spec('pyarrow').submodule_search_locations[0])"
+      OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+    if(failed)
+      continue()
+    endif()
+    set(include ${folder}/include)
+    file(GLOB arrow ${folder}/libarrow.so.*)
+    file(GLOB parquet ${folder}/libparquet.so.*)
+  endforeach()
+  set(problem "" PARENT_SCOPE)
+  if(NOT EXISTS "${include}/parquet/arrow/reader.h" OR NOT arrow OR NOT parquet)
+    set(problem "Apache Arrow for C++ was not found (the Python package pyarrow brings it along)"
+        PARENT_SCOPE)
+  endif()
+  set(KINDRED_ARROW_INCLUDE ${include} PARENT_SCOPE)
+  set(KINDRED_ARROW_LIBRARIES ${parquet} ${arrow} PARENT_SCOPE)
+endfunction()
+kindred_find_arrow()
+
+if(NOT problem)
+  set(KINDRED_HAS_PARQUET ON)
+  list(GET KINDRED_ARROW_LIBRARIES 1 library)
+  message(STATUS "Parquet and LeRobot: with ${library}")
+elseif(KINDRED_PARQUET STREQUAL AUTO)
+  message(STATUS "Parquet and LeRobot: none. ${problem}; without it such datasets cannot be read")
+else()
+  message(FATAL_ERROR "KINDRED_PARQUET is ${KINDRED_PARQUET}, but ${problem}.")
+endif()

@@ -1,0 +1,32 @@
+// Labels in a LeRobot folder: which files change, and to what. Internal to label_writer.h.
+//
+//   v3    a column of int64 in meta/episodes, and one in data that meta/info.json declares
+//   v2    a key in each line of meta/episodes.jsonl
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kindred/data/label_writer.h"
+#include "kindred/data/lerobot_folder.h"
+#include "kindred/data/undo.h"
+
+namespace kindred {
+
+/// Whether something that Kindred did not write has the name of the labels. Throws InvalidArgument
+/// for names that LeRobot itself needs.
+bool has_foreign_labels(const LerobotFolder& folder, const std::string& key);
+
+/// The changes, in the order in which to commit them: first what says that labels are found ones,
+/// and what declares a column before the files that hold it.
+std::vector<std::unique_ptr<FileChange>> change_lerobot(LerobotFolder folder,
+                                                        const Trajectories& data,
+                                                        const EpisodeLabels& labels,
+                                                        const std::string& key);
+
+/// Files of the folder that were changed, in the order in which to undo them.
+std::vector<std::filesystem::path> changed_lerobot_files(const std::filesystem::path& folder);
+
+}  // namespace kindred
