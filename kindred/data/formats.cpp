@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <limits>
 #include <new>
 
@@ -47,12 +45,6 @@ Option names(std::string name, std::vector<std::string>& field, std::string help
                                     value.dump());
             field = split(value.get<std::string>());
           }};
-}
-
-bool begins_with_zip_signature(const fs::path& path) {
-  std::array<char, 2> first{};
-  std::ifstream(path, std::ios::binary).read(first.data(), first.size());
-  return first == std::array{'P', 'K'};
 }
 
 Format recognise_hdf5(const fs::path& path) {
@@ -127,7 +119,7 @@ Format recognise(const fs::path& path) {
         path.string());
   }
   // The HDF5 reader also says what is wrong with a file that is missing, empty or no file at all.
-  if (fs::is_regular_file(path, error) && begins_with_zip_signature(path)) return Format::kNpz;
+  if (is_npz(path)) return Format::kNpz;
   return recognise_hdf5(path);
 }
 

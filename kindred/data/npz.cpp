@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <span>
@@ -304,6 +306,14 @@ void write_actions(npy::ArrayWriter& out, const Actions& actions) {
 }
 
 }  // namespace
+
+bool is_npz(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::array<char, 2> first{};
+  std::ifstream(path, std::ios::binary).read(first.data(), first.size());
+  return first == std::array{'P', 'K'};
+}
 
 Trajectories read_npz(const fs::path& path, const ReadOptions& options) {
   return NpzReader(path, options).read();

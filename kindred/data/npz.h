@@ -17,6 +17,9 @@
 
 namespace kindred {
 
+/// Whether the content begins as a zip archive does.
+bool is_npz(const std::filesystem::path& path);
+
 /// Takes stored and deflated archives, either byte order and either array order; observations are
 /// not interned yet. Throws IoError when the file cannot be read; DataFormatError naming file and
 /// array, what was expected and what was found, when it does not hold the above.
