@@ -4,7 +4,7 @@
 // Kindred does not read come along: D4RL keeps the rows of every column over steps, `infos/*`
 // included; Minari renumbers its episodes, as it must, and states the new totals; robomimic
 // keeps the names of its demos, and in its masks those that are left. Kindred and NPZ files keep
-// what Trajectories hold.
+// what Trajectories hold; so do HDF5 files of no format, in D4RL's layout.
 #pragma once
 
 #include <cstdint>

@@ -36,10 +36,10 @@ void check_key(const std::string& key) {
     throw InvalidArgument("the key has {} characters; use at most {}", key.size(), kLongestKey);
 }
 
-/// The HDF5 file that holds the labels; none for NPZ.
+/// The HDF5 file that holds the labels; none for NPZ and files of no format.
 fs::path labelled_file(const fs::path& path, Format format) {
   std::error_code ignored;
-  if (format == Format::kNpz) return {};
+  if (format == Format::kNpz || format == Format::kHdf5) return {};
   if (format != Format::kMinari || !fs::is_directory(path, ignored)) return path;
   return minari_main_file(path);
 }
@@ -258,7 +258,7 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
       if (auto change = change_metadata(metadata_beside(file), changes.front()->size()))
         changes.push_back(std::move(change));
   }
-  if (format == Format::kD4rl || format == Format::kNpz) {
+  if (format == Format::kD4rl || file.empty()) {
     const auto sidecar = sidecar_of(path, options.key);
     changes.push_back(change_sidecar(sidecar, data, labels, options));
     written.push_back({sidecar, "a table by episode"});

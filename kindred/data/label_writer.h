@@ -4,7 +4,7 @@
 //   Minari     the attribute `<key>` of each labelled episode, as Minari's episode metadata
 //   robomimic  `mask/policy_0`, `mask/policy_1`, …: demo names, usable as filter keys
 //   Kindred    `found/<key>`, int32 per episode (-1: no label); `labels`, the truth, stays
-//   NPZ        a CSV by episode beside the file
+//   NPZ, and HDF5 of no format: a CSV by episode beside the file
 //
 // The key is `policy_id`; without a final `_id` it names masks and the CSV (`<stem>.policy.csv`).
 // Nothing else of the file changes, a kill leaves it as it was or labelled, and undo_labels brings

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kindred/core/error.h"
+#include "kindred/data/hdf5_copy.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/npy.h"
 #include "kindred/data/npz.h"
@@ -33,7 +34,7 @@ class Hdf5Arrays final : public NamedArrays {
   }
   std::vector<std::string> read_text(const NamedArray& array, std::int64_t begin,
                                      std::int64_t end) const override {
-    auto texts = open(array).read_strings();
+    const auto texts = hdf5::words_of(input_, array.name).value_or(std::vector<std::string>());
     const auto width = array.row_size();
     return {texts.begin() + begin * width, texts.begin() + end * width};
   }
@@ -69,6 +70,11 @@ class Hdf5Arrays final : public NamedArrays {
                        .columns = {},
                        .is_byte = dataset.is_byte()});
     } catch (const DataFormatError&) {  // an array of another kind is no reason to refuse the rest
+      if (hdf5::is_variable_text(input_, name))
+        list_.push_back({.name = name,
+                         .kind = ArrayKind::kText,
+                         .shape = hdf5::shape_of(input_, name),
+                         .columns = {}});
     }
   }
 

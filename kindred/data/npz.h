@@ -7,6 +7,7 @@
 //   policy_id    [episodes] or [steps], optional: the label (see ReadOptions::label_key); also
 //                found as infos/policy_id or labels
 //   ids, label_names              text, optional
+//   observation_names [dim], action_names [dim]  text, optional
 //   oracle       [episodes], action_count, optional
 #pragma once
 
