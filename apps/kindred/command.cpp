@@ -29,6 +29,8 @@ std::string type_name(const Option& option) {
       return "NUMBER";
     case OptionKind::kChoice:
       return fmt::format("{}", fmt::join(option.choices, "|"));
+    case OptionKind::kTexts:
+      return "NAMES";
     default:
       return "TEXT";
   }
@@ -77,21 +79,26 @@ void Flags::add(CLI::App& command, OptionTable table, const std::string& group) 
 }
 
 void Flags::add_value(CLI::App& command, const Option& option, const std::string& group) {
-  command
-      .add_option_function<std::string>(
-          fmt::format("{}{}", option.name.size() == 1 ? "-" : "--", option.name),
-          [this, key = option.name](const std::string& value) { typed_[key] = value; },
-          wrapped(option.help, kHelpWidth))
-      ->group(group)
-      ->default_str(shown_default(option))
-      ->type_name(type_name(option));
+  const auto add = [&](const std::string& name, const std::string& shown_in) {
+    auto* flag = command.add_option_function<std::vector<std::string>>(
+        fmt::format("{}{}", name.size() == 1 ? "-" : "--", name),
+        [this, key = option.name](const std::vector<std::string>& values) { typed_[key] = values; },
+        wrapped(option.help, kHelpWidth));
+    flag->group(shown_in)->default_str(shown_default(option))->type_name(type_name(option));
+    if (option.kind == OptionKind::kTexts)
+      flag->allow_extra_args(false);  // one value each time it is typed
+    else
+      flag->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  };
+  add(option.name, group);
+  if (!option.former_name.empty()) add(option.former_name, "");
 }
 
 void Flags::add_switch(CLI::App& command, const Option& option, const std::string& group) {
   const auto add = [&](const std::string& name, const char* value, bool shown) {
     command
         .add_flag_callback(
-            name, [this, key = option.name, value] { typed_[key] = value; },
+            name, [this, key = option.name, value] { typed_[key] = {value}; },
             wrapped(option.get() == true ? "Switch off: " + option.help : option.help, kHelpWidth))
         ->group(shown ? group : "");
   };
@@ -128,7 +135,13 @@ void Flags::apply(const std::function<void()>& before_typed) {
       set_from_text(*option, value);
     }
   if (before_typed) before_typed();
-  for (const auto& [name, value] : typed_) set_from_text(*find_option(table_, name), value);
+  for (const auto& [name, values] : typed_) {
+    const auto& option = *find_option(table_, name);
+    if (option.kind == OptionKind::kTexts)
+      option.set(values);
+    else
+      set_from_text(option, values.at(0));
+  }
   if (unused_device_ != "cpu")
     throw InvalidArgument("this command runs on the CPU only; leave out --device {}",
                           unused_device_);

@@ -46,7 +46,7 @@ class Flags {
 
   OptionTable table_;
   std::string config_;
-  std::map<std::string, std::string> typed_;
+  std::map<std::string, std::vector<std::string>> typed_;
   std::int64_t unused_seed_ = 0;
   std::int64_t unused_threads_ = 0;
   std::string unused_device_ = "cpu";

@@ -133,7 +133,7 @@ void add_info(CLI::App& app) {
       "  kindred info hopper-medium-expert-v2.hdf5\n"
       "  kindred info ~/.minari/datasets/door/human-v2 --json\n"
       "  kindred info ~/.cache/huggingface/lerobot/lerobot/pusht\n"
-      "  kindred info lift.hdf5 --observation-keys robot0_eef_pos,object");
+      "  kindred info lift.hdf5 --obs-key robot0_eef_pos,object");
   const auto options = std::make_shared<DatasetOptions>();
   const auto common = std::make_shared<Common>();
   const auto flags = std::make_shared<Flags>();

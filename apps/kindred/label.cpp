@@ -71,7 +71,8 @@ struct LabelCommand {
     const auto run = load_run(RunFolder(run_folder));
     const auto path = dataset_path(run.record, into, "--into");
     Json files = Json::array();
-    for (const auto& file : undo_labels(path, recognise(path))) {
+    const auto format = format_named(run.record.dataset.at("format").get<std::string>());
+    for (const auto& file : undo_labels(path, format)) {
       tell("as it was", file.string());
       files.push_back(file.string());
     }

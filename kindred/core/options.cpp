@@ -57,6 +57,16 @@ std::optional<std::vector<std::int64_t>> parse_list(const std::string& text) {
   return numbers;
 }
 
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 }  // namespace
 
 Option flag(std::string name, bool& field, std::string help) {
@@ -160,6 +170,23 @@ Option text(std::string name, std::string& field, std::string help) {
           }};
 }
 
+Option texts(std::string name, std::vector<std::string>& field, std::string help) {
+  return {name,
+          std::move(help),
+          OptionKind::kTexts,
+          {},
+          [&field] { return json(fmt::format("{}", fmt::join(field, ","))); },
+          [&field, name](const json& value) {
+            std::vector<std::string> parts;
+            for (const auto& item : value.is_array() ? value : json::array({value})) {
+              if (!item.is_string()) reject(name, "names, with commas between them", value);
+              for (auto& part : split_at_commas(item.get<std::string>()))
+                parts.push_back(std::move(part));
+            }
+            field = std::move(parts);
+          }};
+}
+
 Option integers(std::string name, std::vector<std::int64_t>& field, std::string help) {
   return {name,
           std::move(help),
@@ -203,6 +230,7 @@ void set_from_text(const Option& option, const std::string& value) {
       if (const auto number = parse_number<double>(value)) return option.set(*number);
       break;
     case OptionKind::kText:
+    case OptionKind::kTexts:
     case OptionKind::kChoice:
       break;
   }
@@ -210,7 +238,9 @@ void set_from_text(const Option& option, const std::string& value) {
 }
 
 const Option* find_option(const OptionTable& table, std::string_view name) {
-  const auto found = std::ranges::find(table, name, &Option::name);
+  const auto found = std::ranges::find_if(table, [&](const Option& option) {
+    return option.name == name || (!name.empty() && option.former_name == name);
+  });
   return found == table.end() ? nullptr : &*found;
 }
 

@@ -18,7 +18,7 @@
 
 namespace kindred {
 
-enum class OptionKind { kFlag, kInteger, kReal, kText, kChoice };
+enum class OptionKind { kFlag, kInteger, kReal, kText, kTexts, kChoice };
 
 /// One field: its name as the user types it, its meaning, and how to read and write it as JSON.
 struct Option {
@@ -28,6 +28,7 @@ struct Option {
   std::vector<std::string> choices;                ///< For kChoice.
   std::function<nlohmann::json()> get;             ///< The present value.
   std::function<void(const nlohmann::json&)> set;  ///< Throws InvalidArgument on a bad value.
+  std::string former_name{};  ///< What it was once called: still understood, never written.
 };
 
 using OptionTable = std::vector<Option>;
@@ -45,6 +46,9 @@ Option real_or(std::string name, double& field, double low, double high,
 Option real_or_off(std::string name, double& field, double low, double high, double off_value,
                    std::string help);
 Option text(std::string name, std::string& field, std::string help);
+/// A list of texts, given as an array, or as one text with commas between them. On the command line
+/// it may also be repeated.
+Option texts(std::string name, std::vector<std::string>& field, std::string help);
 /// A list of whole numbers from 0, as a text with commas between them.
 Option integers(std::string name, std::vector<std::int64_t>& field, std::string help);
 
@@ -63,7 +67,7 @@ Option choice(std::string name, Enum& field, std::vector<std::string> choices, s
 /// Sets one option from text as typed. Throws InvalidArgument naming the option and what it takes.
 void set_from_text(const Option& option, const std::string& value);
 
-/// Finds `name`; nullptr when there is none.
+/// Finds `name`, also a former one; nullptr when there is none.
 const Option* find_option(const OptionTable& table, std::string_view name);
 
 /// Every field with its value: the complete configuration.

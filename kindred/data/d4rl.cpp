@@ -4,6 +4,7 @@
 #include "kindred/core/error.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/format_readers.h"
+#include "kindred/data/hdf5_labels.h"
 #include "kindred/data/hdf5_steps.h"
 
 namespace kindred {
@@ -12,19 +13,11 @@ namespace {
 constexpr const char* kOracle = "oracle_policy_id";  // in infos, where the true policies are known
 constexpr std::int64_t kMostLabels = 1 << 20;        // beyond that the column means something else
 
-std::vector<std::int64_t> read_step_labels(const hdf5::InputFile& file, const std::string& key,
-                                           std::int64_t steps) {
+/// Where the labels are: in infos, or, where somebody asks for a name of his own, anywhere.
+std::string label_place(const hdf5::InputFile& file, const std::string& key) {
   const std::string name = "infos/" + key;
-  if (!file.has_dataset(name)) return {};
-  const auto dataset = file.dataset(name);
-  if (dataset.kind() != hdf5::Kind::kInteger || dataset.rows() != steps || dataset.row_size() != 1)
-    throw DataFormatError(
-        "{} holds {} of shape {}, expected the policy of each of {} steps as "
-        "integers",
-        dataset.where(), hdf5::to_string(dataset.kind()), hdf5::shape_text(dataset.shape()), steps);
-  std::vector<std::int64_t> labels(static_cast<std::size_t>(steps));
-  dataset.read(0, steps, labels.data());
-  return labels;
+  if (file.has_dataset(name)) return name;
+  return hdf5::is_asked_for(key) && file.has_dataset(key) ? key : "";
 }
 
 void write_step_labels(hdf5::OutputFile& file, const std::string& key, const Trajectories& data,
@@ -35,6 +28,32 @@ void write_step_labels(hdf5::OutputFile& file, const std::string& key, const Tra
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     of_steps.insert(of_steps.end(), static_cast<std::size_t>(data.length(i)), labels[i]);
   file.write<std::int32_t>("infos/" + key, of_steps, {data.steps()});
+}
+
+void read_oracle(const hdf5::InputFile& file, Trajectories& data) {
+  const std::string name = std::string("infos/") + kOracle;
+  if (!file.has_dataset(name)) return;
+  const auto oracle = hdf5::read_labels(file, name, false).numbers;
+  if (std::ssize(oracle) < data.steps() || std::ranges::min(oracle) < 0 ||
+      std::ranges::max(oracle) > kMostLabels)
+    return;
+  std::vector<std::int32_t> of_episodes;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    of_episodes.push_back(
+        static_cast<std::int32_t>(oracle[static_cast<std::size_t>(data.offsets[i])]));
+  data.oracle = std::move(of_episodes);
+}
+
+void read_true_labels(const hdf5::InputFile& file, const ReadOptions& options, Trajectories& data) {
+  read_oracle(file, data);
+  if (file.has_attribute("", found_mark("infos/" + options.label_key))) {
+    data.provenance["labels"] = kFoundLabels;
+    return;
+  }
+  const auto place = label_place(file, options.label_key);
+  if (!place.empty())
+    set_labels(data, hdf5::read_labels(file, place, hdf5::is_asked_for(options.label_key)),
+               file.where(place));
 }
 
 }  // namespace
@@ -48,20 +67,8 @@ Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& opt
         "one to tell where episodes end",
         path.string());
   Trajectories flat = hdf5::read_steps(file, {""}, layout, options);
-  const bool found = file.has_attribute("", found_mark("infos/" + options.label_key));
-  if (found) flat.provenance["labels"] = kFoundLabels;
-  const auto labels =
-      found ? std::vector<std::int64_t>() : read_step_labels(file, options.label_key, flat.steps());
-  const auto oracle = read_step_labels(file, kOracle, flat.steps());
-  auto data =
-      cut_into_episodes(std::move(flat), labels, options, fmt::format("'{}'", path.string()));
-  if (oracle.empty() || std::ranges::min(oracle) < 0 || std::ranges::max(oracle) > kMostLabels)
-    return data;
-  std::vector<std::int32_t> of_episodes;
-  for (std::int64_t i = 0; i < data.episodes(); ++i)
-    of_episodes.push_back(
-        static_cast<std::int32_t>(oracle[static_cast<std::size_t>(data.offsets[i])]));
-  data.oracle = std::move(of_episodes);
+  auto data = cut_into_episodes(std::move(flat), options, fmt::format("'{}'", path.string()));
+  read_true_labels(file, options, data);
   return data;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "kindred/core/error.h"
@@ -32,6 +33,32 @@ Actions first(const Actions& actions, std::int64_t steps) {
   return Actions::continuous(first(actions.floats(), steps * actions.dim()), actions.dim());
 }
 
+/// Texts as numbers, and what each number is called; nobody's is -1.
+FoundLabels number_texts(const std::vector<std::string>& texts) {
+  FoundLabels result;
+  result.texts = texts;
+  std::erase(result.texts, "");
+  std::ranges::sort(result.texts);
+  result.texts.erase(std::unique(result.texts.begin(), result.texts.end()), result.texts.end());
+  for (const auto& text : texts)
+    result.numbers.push_back(
+        text.empty() ? -1 : std::ranges::lower_bound(result.texts, text) - result.texts.begin());
+  return result;
+}
+
+/// From one label per step to one per episode; nothing when one changes within an episode.
+std::optional<std::vector<std::int64_t>> of_episodes(const Trajectories& data,
+                                                     std::span<const std::int64_t> labels) {
+  std::vector<std::int64_t> shrunk;
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const auto episode = labels.subspan(static_cast<std::size_t>(data.offsets[i]),
+                                        static_cast<std::size_t>(data.length(i)));
+    if (std::ranges::count(episode, episode[0]) != data.length(i)) return std::nullopt;
+    shrunk.push_back(episode[0]);
+  }
+  return shrunk;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> cut_episodes(std::int64_t rows, std::span<const std::uint8_t> terminals,
@@ -50,17 +77,38 @@ std::vector<std::int64_t> cut_episodes(std::int64_t rows, std::span<const std::u
 
 void set_labels(Trajectories& data, std::span<const std::int64_t> labels) {
   const auto usable = [](std::int64_t label) {
-    return label >= 0 && label <= std::numeric_limits<std::int32_t>::max();
+    return label >= -1 && label <= std::numeric_limits<std::int32_t>::max();
   };
   if (!std::ranges::all_of(labels, usable)) {
     data.provenance["labels"] = "ignored: a label is negative or too large";
     return;
   }
+  if (std::ranges::all_of(labels, [](auto label) { return label == -1; })) {
+    data.provenance["labels"] = "ignored: none is known";
+    return;
+  }
   data.labels = std::vector<std::int32_t>(labels.begin(), labels.end());
 }
 
-Trajectories cut_into_episodes(Trajectories flat, std::span<const std::int64_t> step_labels,
-                               const ReadOptions& options, const std::string& where) {
+void set_labels(Trajectories& data, const FoundLabels& found, const std::string& where) {
+  const auto numbered = number_texts(found.texts);
+  const auto& all = found.texts.empty() ? found.numbers : numbered.numbers;
+  const auto count = std::ssize(all), steps = data.offsets[data.episodes()];
+  if (count != data.episodes() && count < steps)
+    throw DataFormatError("{} has {} labels, expected one for each of {} episodes or {} steps",
+                          where, count, data.episodes(), steps);
+  if (count == data.episodes()) {
+    set_labels(data, all);
+  } else if (const auto labels = of_episodes(data, all)) {
+    set_labels(data, *labels);
+  } else {
+    data.provenance["labels"] = "ignored: they change within an episode";
+  }
+  if (!data.labels.empty()) data.label_names = numbered.texts;
+}
+
+Trajectories cut_into_episodes(Trajectories flat, const ReadOptions& options,
+                               const std::string& where) {
   const std::int64_t rows = flat.steps();
   auto offsets = cut_episodes(rows, flat.terminals.span(), flat.timeouts.span(),
                               options.episode_cap, options.keep_partial);
@@ -76,21 +124,8 @@ Trajectories cut_into_episodes(Trajectories flat, std::span<const std::int64_t> 
   flat.terminals = first(std::move(flat.terminals), kept);
   flat.timeouts = first(std::move(flat.timeouts), kept);
 
-  std::vector<std::int64_t> labels;
-  bool constant = !step_labels.empty();
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    flat.ids.push_back(std::to_string(i));
-    if (!constant) continue;
-    const auto episode = step_labels.subspan(static_cast<std::size_t>(offsets[i]),
-                                             static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
-    constant = std::ranges::all_of(episode, [&](auto label) { return label == episode[0]; });
-    labels.push_back(episode[0]);
-  }
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) flat.ids.push_back(std::to_string(i));
   flat.offsets = std::move(offsets);
-  if (constant)
-    set_labels(flat, labels);
-  else if (!step_labels.empty())
-    flat.provenance["labels"] = "ignored: they change within an episode";
   return flat;
 }
 

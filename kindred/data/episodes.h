@@ -19,13 +19,26 @@ std::vector<std::int64_t> cut_episodes(std::int64_t rows, std::span<const std::u
                                        bool keep_partial);
 
 /// Cuts `flat`, which has its step columns and nothing else, and names the episodes 0, 1, 2, ….
-/// `step_labels` holds the policy of every step (or is empty); it becomes the labels when it is
-/// constant within each episode. `where` names the file in messages. Throws DataFormatError.
-Trajectories cut_into_episodes(Trajectories flat, std::span<const std::int64_t> step_labels,
-                               const ReadOptions& options, const std::string& where);
+/// `where` names the file in messages. Throws DataFormatError.
+Trajectories cut_into_episodes(Trajectories flat, const ReadOptions& options,
+                               const std::string& where);
 
-/// Sets data.labels when every episode has a usable one, else says in the provenance why not.
+/// Sets data.labels, where -1 says that an episode's is unknown, when all are usable and not all
+/// unknown; else says in the provenance why not.
 void set_labels(Trajectories& data, std::span<const std::int64_t> labels);
+
+/// True policies as a file holds them, for each step or each episode: numbers, or texts.
+struct FoundLabels {
+  std::vector<std::int64_t> numbers;  ///< -1: unknown.
+  std::vector<std::string> texts;     ///< "": unknown.
+
+  std::int64_t size() const { return std::ssize(numbers) + std::ssize(texts); }
+};
+
+/// Sets data.labels, and their names where they are texts. Labels of steps must be the same within
+/// each episode, and may go on beyond the last; of another number than there are steps or episodes
+/// they throw DataFormatError that begins with `where`.
+void set_labels(Trajectories& data, const FoundLabels& found, const std::string& where);
 
 /// The flags a format that marks ends needs to find the episodes of `data` again: `timeouts` is
 /// set at every last step that is not terminal. Throws DataFormatError when a flag is set before

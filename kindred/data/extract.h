@@ -5,7 +5,8 @@
 // included; Minari renumbers its episodes, as it must, and states the new totals; robomimic
 // keeps the names of its demos, and in its masks those that are left. LeRobot folders number
 // episodes and frames anew and state the new totals; Parquet tables keep the episodes' rows.
-// Kindred and NPZ files keep what Trajectories hold.
+// Kindred and NPZ files keep what Trajectories hold; so do HDF5 files of no format, in D4RL's
+// layout.
 #pragma once
 
 #include <cstdint>

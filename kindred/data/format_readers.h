@@ -48,6 +48,8 @@ Trajectories read_lerobot(const std::filesystem::path& path, const ReadOptions& 
 
 /// `path` is a Parquet file, or a folder with such files at any depth.
 Trajectories read_parquet(const std::filesystem::path& path, const ReadOptions& options);
+/// Whether it is one of these, by its content.
+bool is_parquet(const std::filesystem::path& path);
 /// The file itself, or the Parquet files in a folder in the order of their names; maybe none.
 std::vector<std::filesystem::path> parquet_files(const std::filesystem::path& path);
 

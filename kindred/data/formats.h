@@ -17,7 +17,7 @@
 
 namespace kindred {
 
-enum class Format { kAuto, kD4rl, kMinari, kRobomimic, kNpz, kKindred, kLerobot, kParquet };
+enum class Format { kAuto, kD4rl, kMinari, kRobomimic, kNpz, kKindred, kLerobot, kParquet, kHdf5 };
 enum class ReadActionsAs { kAuto, kDiscrete, kContinuous };
 enum class Interning { kAuto, kNever };
 
@@ -28,26 +28,42 @@ struct ReadOptions {
   std::int64_t episode_cap = 1000;
   /// Whether the steps after the last marked end of an episode are kept as one more episode.
   bool keep_partial = true;
-  /// Which parts of dictionary observations to join, in this order; empty joins every numeric
-  /// part that is not an image, sorted by name.
-  std::vector<std::string> observation_keys;
+  /// The arrays that make up an observation, joined in this order, each whole or, as `name[0:7]` or
+  /// `name[3]`, in part. Empty takes what the format calls observations; of a dictionary every
+  /// numeric part that is not an image, sorted by name.
+  std::vector<std::string> obs_keys;
+  /// Likewise of an action.
+  std::vector<std::string> action_keys;
+  /// The array of rewards; empty: what the format calls so.
+  std::string reward_key;
+  /// The arrays of flags that end an episode where one is set; empty: those of the format.
+  std::vector<std::string> done_keys;
+  /// The array that says of each step which episode it is of; empty: the format says otherwise.
+  std::string episode_key;
+  /// The array that is 1 where a step of padded episodes is real.
+  std::string mask_key;
   /// What actions are; auto takes integers as discrete and floats as continuous.
   ReadActionsAs actions = ReadActionsAs::kAuto;
-  /// Name of the attribute or infos column that holds each episode's true policy.
+  /// The array, attribute or infos column that holds each episode's true policy, a number or text.
   std::string label_key = "policy_id";
   /// Whether observations that repeat are kept once; auto does so when few are distinct.
   Interning interning = Interning::kAuto;
 
   OptionTable describe();
+  /// Whether arrays are named, so that a file need not be of a known format.
+  bool names_arrays() const;
 };
 
-/// "d4rl", "minari", "robomimic", "npz", "kindred", "lerobot", "parquet"; "auto" for kAuto.
+/// "d4rl", "minari", "robomimic", "npz", "kindred", "lerobot", "parquet", or "hdf5" for a file
+/// whose arrays were named; "auto" for kAuto.
 std::string_view name_of(Format format);
 /// The inverse. Throws InvalidArgument listing the names.
 Format format_named(std::string_view name);
 
-/// Finds out what `path` holds; a LeRobot or Minari dataset is given as its folder.
-Format recognise(const std::filesystem::path& path);
+/// Finds out what `path` holds; a LeRobot or Minari dataset is given as its folder. A file that is
+/// of no known format needs options that name its arrays; without them the error lists what there
+/// is.
+Format recognise(const std::filesystem::path& path, const ReadOptions& options = {});
 
 Trajectories read_trajectories(const std::filesystem::path& path, ReadOptions options = {});
 

@@ -217,6 +217,29 @@ std::optional<std::vector<std::string>> words_of(const InputFile& file, const st
   return words;
 }
 
+bool is_variable_text(const InputFile& file, const std::string& name) {
+  const Handle object = file.has_dataset(name) ? file.open(name) : Handle();
+  if (!object) return false;
+  const Handle type(H5Dget_type(object.get())), space(H5Dget_space(object.get()));
+  return H5Tis_variable_str(type.get()) > 0 && extents(space).size() == 1;
+}
+
+std::optional<std::string> word_of(const InputFile& file, const std::string& object,
+                                   const std::string& attribute) {
+  if (auto fixed = file.text_attribute(object, attribute)) return fixed;
+  const Handle owner = require(file, object);
+  if (H5Aexists(owner.get(), attribute.c_str()) <= 0) return std::nullopt;
+  const Handle found(H5Aopen(owner.get(), attribute.c_str(), H5P_DEFAULT));
+  const Handle type(H5Aget_type(found.get())), space(H5Aget_space(found.get()));
+  if (H5Tis_variable_str(type.get()) <= 0 || H5Sget_simple_extent_npoints(space.get()) != 1)
+    return std::nullopt;
+  Buffer value(type.get(), space);
+  if (H5Aread(found.get(), type.get(), value.data()) < 0) fail_reading(file, object);
+  value.set_filled();
+  const auto* text = *static_cast<const char* const*>(value.data());
+  return text ? text : "";
+}
+
 std::vector<std::int64_t> shape_of(const InputFile& file, const std::string& name) {
   const Handle object = require(file, name);
   const auto sizes = extents(Handle(H5Dget_space(object.get())));

@@ -32,6 +32,13 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
 /// The words in a list of text, of fixed or variable length; nothing when `name` is something else.
 std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name);
 
+/// Whether `name` is a list of text of variable length.
+bool is_variable_text(const InputFile& file, const std::string& name);
+
+/// The text in an attribute of an object, of fixed or variable length; nothing when it has none.
+std::optional<std::string> word_of(const InputFile& file, const std::string& object,
+                                   const std::string& attribute);
+
 /// The shape of a dataset of any type; empty for a single value.
 std::vector<std::int64_t> shape_of(const InputFile& file, const std::string& name);
 

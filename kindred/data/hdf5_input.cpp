@@ -220,7 +220,7 @@ void Dataset::check_type() {
   } else if (const Handle base(type_class == H5T_ENUM ? H5Tget_super(type_.get()) : -1);
              base && is_standard_integer(base.get())) {
     kind_ = Kind::kInteger;
-    is_byte_ = H5Tget_size(type_.get()) == 1;
+    is_bool_ = is_byte_ = H5Tget_size(type_.get()) == 1;
   } else {
     throw DataFormatError(
         "{} holds {}, expected 16-, 32- or 64-bit floats, integers, booleans or "

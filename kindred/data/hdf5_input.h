@@ -39,6 +39,8 @@ class Dataset {
   bool is_number() const { return kind_ != Kind::kText; }
   /// One unsigned byte per number, or h5py's bool.
   bool is_byte() const { return is_byte_; }
+  /// h5py's bool.
+  bool is_bool() const { return is_bool_; }
   std::int64_t rows() const { return shape_.empty() ? 1 : shape_[0]; }
   std::int64_t row_size() const;  ///< Numbers per row.
 
@@ -70,6 +72,7 @@ class Dataset {
   mutable bool values_checked_ = false;  ///< Before the first of them is read.
   Kind kind_ = Kind::kFloat;
   bool is_byte_ = false;
+  bool is_bool_ = false;
 };
 
 /// A file opened for reading only; it is never changed, locked or waited for.

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
+#include <tuple>
 #include <type_traits>
 
 #include "kindred/core/error.h"
+#include "kindred/data/array_keys.h"
 #include "kindred/data/checks.h"
 
 namespace kindred::hdf5 {
@@ -52,39 +53,97 @@ bool joined_by_default(const InputFile& file, const std::string& name) {
   }
 }
 
-/// The arrays that make up an observation, relative to a group of steps.
-std::vector<std::string> observation_arrays(const InputFile& file, const std::string& group,
-                                            const std::string& name,
-                                            const std::vector<std::string>& keys) {
-  const std::string path = join(group, name);
-  if (!file.has_group(path)) {
-    if (!keys.empty() && file.has_dataset(path))
-      throw InvalidArgument("observation key '{}' cannot be chosen: {} is one array without keys",
-                            keys[0], file.where(path));
-    return {name};
+/// One of the arrays that stand side by side in a row of observations or actions.
+struct Part {
+  Part(ArrayKey the_key, std::string the_name)
+      : key(std::move(the_key)), called(std::move(the_name)) {}
+
+  ArrayKey key;            ///< Its name in a group of steps, and which of its numbers.
+  std::string called;      ///< As people know it: without the dictionary's own name.
+  std::int64_t width = 0;  ///< Numbers per row of the array, not all of which are taken.
+  std::int64_t begin = 0, end = 0;
+  std::int64_t extra_rows = 0;
+  bool is_byte = false, is_integer = false, is_image = false;
+
+  std::int64_t size() const { return end - begin; }
+};
+
+std::int64_t total_size(const std::vector<Part>& parts) {
+  std::int64_t size = 0;
+  for (const auto& part : parts) size += part.size();
+  return size;
+}
+
+/// What an array, or a dictionary of arrays, of a group of steps is made of.
+class PartFinder {
+ public:
+  /// `what` is "observation" or "action", `name` what the format calls it.
+  PartFinder(const InputFile& file, std::string group, std::string name, const char* what)
+      : file_(file), group_(std::move(group)), name_(std::move(name)), what_(what) {
+    if (file_.has_group(path())) list_arrays(file_, path(), "", 0, inside_);
   }
-  std::vector<std::string> arrays;
-  list_arrays(file, path, "", 0, arrays);
-  std::vector<std::string> chosen;
-  for (const auto& key : keys) {
-    const auto before = chosen.size();
-    std::ranges::copy_if(arrays, std::back_inserter(chosen),
-                         [&](const auto& array) { return selects(key, array); });
-    if (chosen.size() == before)
-      throw InvalidArgument("unknown observation key '{}': '{}' group '{}' holds {}", key,
-                            file.path().string(), path, fmt::join(arrays, ", "));
+
+  std::vector<Part> find(const std::vector<std::string>& keys) const {
+    std::vector<Part> parts;
+    for (const auto& key : keys) add_chosen(parse_array_key(key), parts);
+    if (!keys.empty()) return parts;
+    if (!file_.has_group(path())) return {Part(ArrayKey{.name = name_}, name_)};
+    for (const auto& array : inside_)
+      if (joined_by_default(file_, join(path(), array)))
+        parts.emplace_back(ArrayKey{.name = join(name_, array)}, array);
+    if (parts.empty())
+      throw DataFormatError(
+          "'{}' group '{}' has no numeric arrays of rank 1 or 2, expected "
+          "{}s; it holds {}; name images to use them",
+          file_.path().string(), path(), what_, fmt::join(inside_, ", "));
+    return parts;
   }
-  if (keys.empty())
-    std::ranges::copy_if(arrays, std::back_inserter(chosen), [&](const auto& array) {
-      return joined_by_default(file, join(path, array));
-    });
-  if (chosen.empty())
-    throw DataFormatError(
-        "'{}' group '{}' has no numeric arrays of rank 1 or 2, expected "
-        "observations; it holds {}; name images to use them",
-        file.path().string(), path, fmt::join(arrays, ", "));
-  for (auto& array : chosen) array = join(name, array);
-  return chosen;
+
+ private:
+  std::string path() const { return join(group_, name_); }
+
+  /// A key names something in the dictionary or else in the group of steps.
+  void add_chosen(const ArrayKey& key, std::vector<Part>& parts) const {
+    const auto before = parts.size();
+    for (const auto& array : inside_)
+      if (selects(key.name, array))
+        parts.emplace_back(ArrayKey{join(name_, array), key.begin, key.end}, array);
+    if (parts.size() == before) add_beside(key, parts);
+    if (parts.size() == before)
+      throw InvalidArgument("unknown {} key '{}': '{}' group '{}' holds {}", what_, key.name,
+                            file_.path().string(), inside_.empty() ? group_ : path(),
+                            fmt::join(inside_.empty() ? file_.children(group_) : inside_, ", "));
+    if (parts.size() > before + 1 && !key.whole())
+      throw InvalidArgument("'{}' names {} arrays, of which no part can be taken; name them singly",
+                            key.name, parts.size() - before);
+  }
+
+  void add_beside(const ArrayKey& key, std::vector<Part>& parts) const {
+    const auto beside = join(group_, key.name);
+    if (file_.has_dataset(beside)) parts.emplace_back(key, key.name);
+    if (!file_.has_group(beside)) return;
+    std::vector<std::string> arrays;
+    list_arrays(file_, beside, "", 0, arrays);
+    for (const auto& array : arrays)
+      parts.emplace_back(ArrayKey{join(key.name, array), key.begin, key.end}, array);
+  }
+
+  const InputFile& file_;
+  std::string group_, name_;
+  const char* what_;
+  std::vector<std::string> inside_;  ///< Arrays of the dictionary, where it is one.
+};
+
+/// What the numbers of a row are called; nobody names pixels, nor the only array there is.
+std::vector<std::string> names_of(const std::vector<Part>& parts) {
+  const auto& first = parts[0];
+  const bool plain = parts.size() == 1 && first.key.whole() && first.called == first.key.name;
+  if (plain || std::ranges::any_of(parts, &Part::is_image)) return {};
+  std::vector<std::string> names;
+  for (const auto& part : parts)
+    for (auto& name : ArrayKey{part.called, part.begin, part.end}.names(part.width))
+      names.push_back(std::move(name));
+  return names;
 }
 
 /// Opens a group's dataset of numbers and checks how many rows and numbers per row it has.
@@ -115,10 +174,17 @@ class StepReader {
       : file_(file), groups_(groups), layout_(layout), options_(options) {}
 
   Trajectories read() {
-    measure();
+    auto seen =
+        PartFinder(file_, groups_[0], layout_.observations, "observation").find(options_.obs_keys);
+    auto done = PartFinder(file_, groups_[0], layout_.actions, "action").find(options_.action_keys);
+    measure(done[0].key.name);
+    for (auto& part : seen) complete(part, layout_.final_observation, options_.obs_keys.empty());
+    for (auto& part : done) complete(part, false, true);
     Trajectories data;
-    data.observations = read_observations();
-    data.actions = read_actions();
+    data.observations = read_observations(seen);
+    data.actions = read_actions(done);
+    data.observation_names = names_of(seen);
+    if (!data.actions.is_discrete()) data.action_names = names_of(done);
     data.rewards = read_rewards();
     data.terminals = read_flags(layout_.terminals);
     data.timeouts = read_flags(layout_.timeouts);
@@ -128,9 +194,9 @@ class StepReader {
 
  private:
   /// Lengths come from the actions: every step has one.
-  void measure() {
+  void measure(const std::string& name) {
     for (const auto& group : groups_) {
-      const auto actions = file_.dataset(join(group, layout_.actions));
+      const auto actions = file_.dataset(join(group, name));
       if (!actions.is_number() || actions.shape().empty())
         throw DataFormatError(
             "{} holds {} of shape {}, expected numbers of shape [steps] or "
@@ -150,6 +216,21 @@ class StepReader {
     }
   }
 
+  /// Fills in what the first episode says of an array. Where one more row than steps is usual, an
+  /// array that was asked for may be without it.
+  void complete(Part& part, bool final_row, bool always) const {
+    const auto first = file_.dataset(join(groups_[0], part.key.name));
+    part.width = first.row_size();
+    if (part.width == 0)
+      throw DataFormatError("{} has shape {}, expected at least one number per row", first.where(),
+                            shape_text(first.shape()));
+    std::tie(part.begin, part.end) = part.key.range(part.width, first.where());
+    part.extra_rows = final_row && (always || first.rows() == length(0) + 1) ? 1 : 0;
+    part.is_byte = first.is_byte();
+    part.is_integer = first.kind() == Kind::kInteger;
+    part.is_image = first.shape().size() > 2;
+  }
+
   std::int64_t steps() const { return offsets_.back(); }
   std::int64_t length(std::size_t group) const { return offsets_[group + 1] - offsets_[group]; }
 
@@ -160,43 +241,23 @@ class StepReader {
         extra_rows ? "one more than there are actions" : "as many as there are actions");
   }
 
-  Observations read_observations() const {
-    const auto arrays =
-        observation_arrays(file_, groups_[0], layout_.observations, options_.observation_keys);
-    std::vector<std::int64_t> sizes;
-    bool bytes = true;
-    for (const auto& array : arrays) {
-      const auto first = file_.dataset(join(groups_[0], array));
-      if (first.row_size() == 0)
-        throw DataFormatError("{} has shape {}, expected at least one number per row",
-                              first.where(), shape_text(first.shape()));
-      sizes.push_back(first.row_size());
-      bytes = bytes && first.is_byte();
-    }
-    const std::int64_t extra = layout_.final_observation ? 1 : 0;
-    if (bytes) return dense<std::uint8_t>(arrays, sizes, extra);
-    return dense<float>(arrays, sizes, extra);
+  Observations read_observations(const std::vector<Part>& parts) const {
+    if (std::ranges::all_of(parts, &Part::is_byte))
+      return Observations::dense(read_joined<std::uint8_t>(parts), total_size(parts));
+    return Observations::dense(read_joined<float>(parts), total_size(parts));
   }
 
+  /// Rows with the parts side by side.
   template <class T>
-  Observations dense(const std::vector<std::string>& arrays, const std::vector<std::int64_t>& sizes,
-                     std::int64_t extra) const {
-    return Observations::dense(read_joined<T>(arrays, sizes, extra),
-                               std::reduce(sizes.begin(), sizes.end()));
-  }
-
-  /// Rows with the arrays, of `sizes` numbers each, side by side.
-  template <class T>
-  std::vector<T> read_joined(const std::vector<std::string>& arrays,
-                             const std::vector<std::int64_t>& sizes,
-                             std::int64_t extra_rows = 0) const {
-    const std::int64_t dim = std::reduce(sizes.begin(), sizes.end());
+  std::vector<T> read_joined(const std::vector<Part>& parts) const {
+    const std::int64_t dim = total_size(parts);
     auto out = allocate<T>(steps(), dim);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       T* corner = out.data() + offsets_[g] * dim;
-      for (std::size_t a = 0; a < arrays.size(); ++a) {
-        read_beside(open(g, arrays[a], sizes[a], extra_rows), length(g), corner, dim);
-        corner += sizes[a];
+      for (const auto& part : parts) {
+        read_beside(open(g, part.key.name, part.width, part.extra_rows), part, length(g), corner,
+                    dim);
+        corner += part.size();
       }
     }
     return out;
@@ -204,47 +265,57 @@ class StepReader {
 
   /// Reads rows to corner, corner + dim, corner + 2 dim, …
   template <class T>
-  static void read_beside(const Dataset& dataset, std::int64_t rows, T* corner, std::int64_t dim) {
-    const std::int64_t size = dataset.row_size();
+  static void read_beside(const Dataset& dataset, const Part& part, std::int64_t rows, T* corner,
+                          std::int64_t dim) {
     const auto check = [&](std::int64_t row, std::span<const T> values) {
-      if constexpr (std::is_floating_point_v<T>) check_finite(values, row, size, dataset.where());
+      if constexpr (std::is_same_v<T, float>)
+        check_finite(values, row, part.width, dataset.where());
     };
-    if (size == dim) {  // straight into its place
+    if (part.width == dim) {  // straight into its place
       dataset.read(0, rows, corner);
-      check(0, {corner, static_cast<std::size_t>(rows * size)});
+      check(0, {corner, static_cast<std::size_t>(rows * dim)});
       return;
     }
     dataset.for_each_block<T>(0, rows, [&](std::int64_t row, std::span<const T> block) {
       check(row, block);
-      for (std::size_t i = 0; i < block.size(); i += static_cast<std::size_t>(size), ++row)
-        std::copy_n(block.data() + i, size, corner + row * dim);
+      for (std::size_t i = 0; i < block.size(); i += static_cast<std::size_t>(part.width), ++row)
+        std::copy_n(block.data() + i + part.begin, part.size(), corner + row * dim);
     });
   }
 
-  Actions read_actions() const {
-    const auto first = file_.dataset(join(groups_[0], layout_.actions));
-    const bool discrete =
-        options_.actions == ReadActionsAs::kDiscrete ||
-        (options_.actions == ReadActionsAs::kAuto && first.kind() == Kind::kInteger);
-    const std::int64_t dim = first.row_size();
-    if (dim == 0)
-      throw DataFormatError("{} has shape {}, expected at least one number per row", first.where(),
-                            shape_text(first.shape()));
-    if (!discrete) return Actions::continuous(read_joined<float>({layout_.actions}, {dim}), dim);
+  Actions read_actions(const std::vector<Part>& parts) const {
+    const auto first = file_.dataset(join(groups_[0], parts[0].key.name));
+    const bool integers = std::ranges::all_of(parts, &Part::is_integer) && parts.size() == 1;
+    const bool discrete = options_.actions == ReadActionsAs::kDiscrete ||
+                          (options_.actions == ReadActionsAs::kAuto && integers);
+    const std::int64_t dim = total_size(parts);
+    if (!discrete) return Actions::continuous(read_joined<float>(parts), dim);
     if (dim != 1)
       throw DataFormatError(
           "{} has shape {}, expected one whole number per step for discrete "
           "actions; for several use the option actions = continuous",
           first.where(), shape_text(first.shape()));
-    auto values = read_converted<std::int32_t>(
-        layout_.actions, [](auto block, std::int64_t row, const std::string& where, auto* out) {
-          to_discrete(block, row, where, out);
-        });
+    auto values = parts[0].width == 1 ? read_whole(parts[0].key.name) : read_column(parts);
     const std::int64_t used = *std::ranges::max_element(values) + 1;
     const auto stated =
-        file_.integer_attribute(join(groups_[0], layout_.actions), kActionCount).value_or(used);
+        file_.integer_attribute(join(groups_[0], parts[0].key.name), kActionCount).value_or(used);
     return Actions::discrete(std::move(values),
                              stated >= used && stated <= kMaxActions ? stated : used);
+  }
+
+  std::vector<std::int32_t> read_whole(const std::string& name) const {
+    return read_converted<std::int32_t>(
+        name, [](auto block, std::int64_t row, const std::string& where, auto* out) {
+          to_discrete(block, row, where, out);
+        });
+  }
+
+  /// Discrete actions that are one column of several.
+  std::vector<std::int32_t> read_column(const std::vector<Part>& parts) const {
+    const auto numbers = read_joined<double>(parts);
+    auto values = allocate<std::int32_t>(steps(), 1);
+    to_discrete<double>(numbers, 0, file_.where(parts[0].key.name), values.data());
+    return values;
   }
 
   /// Reads one number per step of every group through convert(block, first row, where, out).
@@ -265,8 +336,10 @@ class StepReader {
     return out;
   }
 
+  /// What is asked for by name must be there, and is missed when it is opened.
   bool present(const std::string& name) const {
-    return !name.empty() && file_.has_dataset(join(groups_[0], name));
+    const bool asked = name == options_.reward_key || std::ranges::count(options_.done_keys, name);
+    return !name.empty() && (asked || file_.has_dataset(join(groups_[0], name)));
   }
 
   /// As they are: no policy is found by rewards, so one that is not a number spoils nothing.
@@ -300,7 +373,17 @@ std::string join(const std::string& group, const std::string& name) {
 }
 
 Trajectories read_steps(const InputFile& file, const std::vector<std::string>& groups,
-                        const StepLayout& layout, const ReadOptions& options) {
+                        StepLayout layout, const ReadOptions& options) {
+  if (!options.reward_key.empty()) layout.rewards = options.reward_key;
+  if (!options.done_keys.empty()) {
+    layout.terminals = options.done_keys[0];
+    layout.timeouts = options.done_keys.size() > 1 ? options.done_keys[1] : "";
+  }
+  for (const auto& key : {options.episode_key, options.mask_key})
+    if (!key.empty())
+      throw InvalidArgument(
+          "'{}' cannot say where episodes end: in '{}' each is a group of its own, such as '{}'",
+          key, file.path().string(), groups[0]);
   return StepReader(file, groups, layout, options).read();
 }
 

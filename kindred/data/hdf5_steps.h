@@ -24,9 +24,10 @@ struct StepLayout {
 };
 
 /// Reads the columns of all groups one after the other; offsets are where each group begins.
-/// Rewards and flags are optional, but all groups must agree. Sets no ids and no labels.
+/// Rewards and flags are optional, but all groups must agree. Arrays that the options name take the
+/// place of the layout's. Sets no ids and no labels.
 Trajectories read_steps(const InputFile& file, const std::vector<std::string>& groups,
-                        const StepLayout& layout, const ReadOptions& options);
+                        StepLayout layout, const ReadOptions& options);
 
 /// Children of `parent` called `prefix` and a number, in the order of the numbers, with `parent`
 /// in front.

@@ -38,10 +38,10 @@ void check_key(const std::string& key) {
 }
 
 bool has_sidecar_only(Format format) {
-  return format == Format::kNpz || format == Format::kParquet;
+  return format == Format::kNpz || format == Format::kParquet || format == Format::kHdf5;
 }
 
-/// The HDF5 file that holds the labels; none for NPZ and Parquet.
+/// The HDF5 file that holds the labels; none for NPZ, Parquet and files of no format.
 fs::path labelled_file(const fs::path& path, Format format) {
   std::error_code ignored;
   if (has_sidecar_only(format)) return {};

@@ -5,7 +5,7 @@
 //   robomimic  `mask/policy_0`, `mask/policy_1`, …: demo names, usable as filter keys
 //   Kindred    `found/<key>`, int32 per episode (-1: no label); `labels`, the truth, stays
 //   LeRobot    `<key>` of each episode in its metadata (-1: no label) and, in v3, of each step
-//   NPZ        a CSV by episode beside the file; so for Parquet tables
+//   NPZ, Parquet, and HDF5 of no format: a CSV by episode beside the file
 //
 // The key is `policy_id`; without a final `_id` it names masks and the CSV (`<stem>.policy.csv`).
 // Nothing else of the file changes, a kill leaves each file as it was or labelled, and undo_labels

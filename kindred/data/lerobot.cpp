@@ -35,16 +35,16 @@ std::vector<std::string> chosen_observations(const LerobotFolder& folder,
     numeric.push_back(printable(name));
     if (name.starts_with("observation.")) observed.push_back(name);
   }
-  for (const auto& key : options.observation_keys)
+  for (const auto& key : options.obs_keys)
     if (!features.contains(key) || !is_numeric_feature(features[key]))
       throw InvalidArgument("unknown observation key '{}': the numeric features of '{}' are {}",
                             key, folder.root.string(), fmt::join(numeric, ", "));
-  if (!options.observation_keys.empty()) return options.observation_keys;
+  if (!options.obs_keys.empty()) return options.obs_keys;
   if (features.contains("observation.state")) return {"observation.state"};
   if (observed.empty())
     throw DataFormatError(
         "'{}' has no feature 'observation.state', expected observations; choose others with "
-        "--observation-keys; the numeric features are {}",
+        "--obs-key; the numeric features are {}",
         folder.info_file().string(), fmt::join(numeric, ", "));
   return observed;
 }

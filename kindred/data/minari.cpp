@@ -8,6 +8,7 @@
 #include "kindred/data/checks.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/format_readers.h"
+#include "kindred/data/hdf5_labels.h"
 #include "kindred/data/hdf5_steps.h"
 
 namespace kindred {
@@ -157,11 +158,8 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
     data.provenance["labels"] = kFoundLabels;
     return data;
   }
-  std::vector<std::int64_t> labels;
-  for (const auto& group : groups)
-    if (const auto label = file.integer_attribute(group, options.label_key))
-      labels.push_back(*label);
-  if (labels.size() == groups.size()) set_labels(data, labels);
+  if (const auto found = hdf5::read_group_labels(file, groups, options.label_key); found.size() > 0)
+    set_labels(data, found, file.where(options.label_key));
   return data;
 }
 

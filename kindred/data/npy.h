@@ -44,6 +44,7 @@ class ArrayReader {
   bool is_float() const { return header_.type == 'f'; }
   bool is_text() const { return header_.type == 'S' || header_.type == 'U'; }
   bool is_integer() const { return !is_float() && !is_text(); }  ///< Booleans are.
+  bool is_bool() const { return header_.type == 'b'; }
   /// One unsigned byte or boolean per number.
   bool is_byte() const { return header_.item_size == 1 && (is_bool() || header_.type == 'u'); }
 
@@ -55,7 +56,6 @@ class ArrayReader {
   std::vector<std::string> read_text();
 
  private:
-  bool is_bool() const { return header_.type == 'b'; }
   void read_items(std::span<std::byte> out);
 
   std::string where_;

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <span>
@@ -33,11 +35,6 @@ class NpzReader {
       : archive_(path), where_(fmt::format("'{}'", path.string())), options_(options) {}
 
   Trajectories read() {
-    if (!options_.observation_keys.empty())
-      throw InvalidArgument(
-          "observation key '{}' cannot be chosen: {} has one array of "
-          "observations, without keys",
-          options_.observation_keys[0], where_);
     Trajectories data;
     data.observations = read_observations();
     data.actions = read_actions();
@@ -48,6 +45,8 @@ class NpzReader {
     read_labels(data);
     read_oracle(data);
     read_ids(data);
+    data.observation_names = read_names("observation_names", data.observations.dim());
+    data.action_names = read_names("action_names", data.actions.dim());
     return data;
   }
 
@@ -173,7 +172,7 @@ class NpzReader {
             "{} has none of the arrays offsets, terminals and timeouts, expected "
             "at least one to tell where episodes end; found {}",
             where_, contents());
-      return cut_into_episodes(std::move(flat), {}, options_, where_);
+      return cut_into_episodes(std::move(flat), options_, where_);
     }
     auto offsets = read_integers("offsets");
     if (offsets.size() < 2 || offsets.front() != 0 || offsets.back() != steps_)
@@ -200,18 +199,18 @@ class NpzReader {
     for (const auto& name :
          {options_.label_key, "infos/" + options_.label_key, std::string("labels")}) {
       if (!has(name)) continue;
-      auto labels = read_integers(name);
-      if (size_of(labels) != data.episodes() && size_of(labels) != steps_)
+      FoundLabels found;
+      if (open(name).is_text())
+        found.texts = read_texts(name);
+      else
+        found.numbers = read_integers(name);
+      if (found.size() != data.episodes() && found.size() != steps_)
         throw DataFormatError(
-            "{} array '{}' has {} numbers, expected one for each of {} episodes "
+            "{} array '{}' has {} labels, expected one for each of {} episodes "
             "or {} steps",
-            where_, name, labels.size(), data.episodes(), steps_);
-      if (size_of(labels) != data.episodes() && !shrink_to_episodes(labels, data)) {
-        data.provenance["labels"] = "ignored: they change within an episode";
-        return;
-      }
-      set_labels(data, labels);
-      if (!data.labels.empty()) read_label_names(data);
+            where_, name, found.size(), data.episodes(), steps_);
+      set_labels(data, found, where_);
+      if (!data.labels.empty() && found.texts.empty()) read_label_names(data);
       return;
     }
   }
@@ -227,19 +226,6 @@ class NpzReader {
           where_, data.label_names.size(), largest);
   }
 
-  /// From one label per step to one per episode; false when one changes within an episode.
-  static bool shrink_to_episodes(std::vector<std::int64_t>& labels, const Trajectories& data) {
-    std::vector<std::int64_t> shrunk;
-    for (std::int64_t i = 0; i < data.episodes(); ++i) {
-      const auto episode = std::span(labels).subspan(static_cast<std::size_t>(data.offsets[i]),
-                                                     static_cast<std::size_t>(data.length(i)));
-      if (std::ranges::count(episode, episode[0]) != size_of(episode)) return false;
-      shrunk.push_back(episode[0]);
-    }
-    labels = std::move(shrunk);
-    return true;
-  }
-
   void read_oracle(Trajectories& data) const {
     if (!has("oracle")) return;
     const auto values = read_integers("oracle");
@@ -252,6 +238,15 @@ class NpzReader {
           "each of {} episodes",
           where_, values.size(), data.episodes());
     data.oracle = std::vector<std::int32_t>(values.begin(), values.end());
+  }
+
+  std::vector<std::string> read_names(const std::string& name, std::int64_t dim) const {
+    if (!has(name)) return {};
+    auto names = read_texts(name);
+    if (size_of(names) != dim)
+      throw DataFormatError("{} array '{}' has {} names, expected {}, one for each number", where_,
+                            name, names.size(), dim);
+    return names;
   }
 
   void read_ids(Trajectories& data) const {
@@ -305,6 +300,14 @@ void write_actions(npy::ArrayWriter& out, const Actions& actions) {
 
 }  // namespace
 
+bool is_npz(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::array<char, 2> first{};
+  std::ifstream(path, std::ios::binary).read(first.data(), first.size());
+  return first == std::array{'P', 'K'};
+}
+
 Trajectories read_npz(const fs::path& path, const ReadOptions& options) {
   return NpzReader(path, options).read();
 }
@@ -322,6 +325,8 @@ void write_npz(const Trajectories& data, const fs::path& path) {
   write_column(out, "oracle", data.oracle);
   out.write_text("ids", data.ids);
   if (!data.label_names.empty()) out.write_text("label_names", data.label_names);
+  if (!data.observation_names.empty()) out.write_text("observation_names", data.observation_names);
+  if (!data.action_names.empty()) out.write_text("action_names", data.action_names);
   archive.close();
 }
 

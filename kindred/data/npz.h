@@ -7,6 +7,7 @@
 //   policy_id    [episodes] or [steps], optional: the label (see ReadOptions::label_key); also
 //                found as infos/policy_id or labels
 //   ids, label_names              text, optional
+//   observation_names [dim], action_names [dim]  text, optional
 //   oracle       [episodes], action_count, optional
 #pragma once
 
@@ -16,6 +17,9 @@
 #include "kindred/data/trajectories.h"
 
 namespace kindred {
+
+/// Whether the content begins as a zip archive does.
+bool is_npz(const std::filesystem::path& path);
 
 /// Takes stored and deflated archives, either byte order and either array order; observations are
 /// not interned yet. Throws IoError when the file cannot be read; DataFormatError naming file and

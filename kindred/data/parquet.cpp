@@ -1,30 +1,37 @@
 // Parquet: one table of steps, or a folder of them, with a column that tells episodes apart.
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <fstream>
 
 #include "kindred/core/error.h"
-#include "kindred/core/words.h"
 #include "kindred/data/format_readers.h"
-#include "kindred/data/table_steps.h"
+#include "kindred/data/keyed.h"
 
 namespace kindred {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The first of the usual names that the table has.
-std::string usual_column(const ParquetTable& table, const char* what,
-                         const std::vector<std::string>& names) {
-  auto found = first_column(table, names);
-  if (found.empty())
-    throw DataFormatError("'{}' has no column for {}, expected one of {}; it has {}",
-                          table.files()[0].string(), what, fmt::join(names, ", "),
-                          printable(fmt::format("{}", fmt::join(numeric_columns(table), ", "))));
-  return found;
+/// The first of the usual names that the table has; empty when it has none of them.
+std::string usual_column(const NamedArrays& table, const std::vector<std::string>& names) {
+  const auto found =
+      std::ranges::find_if(names, [&](const auto& name) { return table.find(name) != nullptr; });
+  return found == names.end() ? "" : *found;
+}
+
+bool begins_as_parquet(const fs::path& path) {
+  constexpr std::string_view kSignature = "PAR1";
+  std::string first(kSignature.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
+  return first == kSignature;
 }
 
 }  // namespace
+
+bool is_parquet(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return !parquet_files(path).empty();
+  return fs::is_regular_file(path, error) && begins_as_parquet(path);
+}
 
 std::vector<fs::path> parquet_files(const fs::path& path) {
   std::error_code error;
@@ -37,25 +44,22 @@ std::vector<fs::path> parquet_files(const fs::path& path) {
   return files;
 }
 
+/// Columns nobody named are looked for under their usual names.
 Trajectories read_parquet(const fs::path& path, const ReadOptions& options) {
-  const auto files = parquet_files(path);
-  if (files.empty()) throw IoError("'{}' has no Parquet files in it", path.string());
-  const ParquetTable table(files);
-  TableLayout layout{
-      .observations = options.observation_keys,
-      .actions = usual_column(table, "actions", {"action", "actions"}),
-      .rewards = first_column(table, {"reward", "rewards", "next.reward"}),
-      .terminals =
-          first_column(table, {"terminal", "terminals", "terminated", "done", "next.done"}),
-      .timeouts = first_column(table, {"timeout", "timeouts", "truncated", "next.truncated"}),
-      .episodes = usual_column(table, "episodes", {"episode_index", "episode", "episode_id"})};
-  if (layout.observations.empty())
-    layout.observations = {
-        usual_column(table, "observations",
-                     {"observation", "observations", "observation.state", "obs", "state"})};
-  Trajectories data = read_table_steps(table, layout, options);
-  set_labels_from(data, table, options.label_key);
-  return data;
+  const auto table = open_named_arrays(path);
+  auto named = options;
+  const auto look_for = [&](std::vector<std::string>& keys, const std::vector<std::string>& names) {
+    if (keys.empty())
+      if (auto found = usual_column(*table, names); !found.empty()) keys = {std::move(found)};
+  };
+  look_for(named.obs_keys, {"observation", "observations", "observation.state", "obs", "state"});
+  look_for(named.action_keys, {"action", "actions"});
+  if (named.reward_key.empty())
+    named.reward_key = usual_column(*table, {"reward", "rewards", "next.reward"});
+  if (named.episode_key.empty() && named.done_keys.empty())
+    named.episode_key = usual_column(*table, {"episode_index", "episode", "episode_id"});
+  look_for(named.done_keys, {"terminal", "terminals", "terminated", "done", "next.done"});
+  return read_keyed(*table, named);
 }
 
 }  // namespace kindred

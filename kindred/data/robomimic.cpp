@@ -6,6 +6,7 @@
 #include "kindred/core/words.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/format_readers.h"
+#include "kindred/data/hdf5_labels.h"
 #include "kindred/data/hdf5_steps.h"
 
 namespace kindred {
@@ -21,7 +22,7 @@ std::vector<std::int64_t> read_mask_labels(const hdf5::InputFile& file,
   std::map<std::string, std::int64_t> label_of;
   std::size_t listed = 0;
   for (const auto& mask : hdf5::numbered_children(file, "mask", kMaskPrefix)) {
-    std::int64_t label = -1;  // stays so, and makes no label, for a number beyond 64 bits
+    std::int64_t label = -2;  // stays so, and makes no label, for a number beyond 64 bits
     std::from_chars(mask.data() + mask.rfind('_') + 1, mask.data() + mask.size(), label);
     for (const auto& demo : file.dataset(mask).read_strings()) {
       label_of[demo] = label;
@@ -48,13 +49,19 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
         "'{}' group 'data' has no groups 'demo_0', 'demo_1', …, expected the "
         "episodes of a robomimic dataset",
         path.string());
-  if (!file.has_group(hdf5::join(groups[0], kRobomimicLayout.observations)))
+  if (options.obs_keys.empty() &&
+      !file.has_group(hdf5::join(groups[0], kRobomimicLayout.observations)))
     throw DataFormatError(
         "'{}' group '{}' has no group 'obs', expected observations; extract them "
         "from the states first (robomimic's dataset_states_to_obs.py)",
         path.string(), groups[0]);
   Trajectories data = hdf5::read_steps(file, groups, kRobomimicLayout, options);
   for (const auto& group : groups) data.ids.push_back(group.substr(group.find('/') + 1));
+  if (const auto found = hdf5::read_group_labels(file, groups, options.label_key);
+      found.size() > 0) {
+    set_labels(data, found, file.where(options.label_key));
+    return data;
+  }
   if (file.has_attribute("", found_mark(hdf5::join("mask", kMaskPrefix)))) {
     data.provenance["labels"] = kFoundLabels;
     return data;

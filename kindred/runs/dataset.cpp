@@ -73,7 +73,7 @@ void DatasetOptions::restore(const Json& saved, const std::string& where) {
 
 Dataset DatasetOptions::load_everything() const {
   if (data.empty()) throw InvalidArgument("no dataset was named; give a FILE (see --help)");
-  const auto format = read.format == Format::kAuto ? recognise(data) : read.format;
+  const auto format = read.format == Format::kAuto ? recognise(data, read) : read.format;
   return {data, format, read_trajectories(data, read)};
 }
 

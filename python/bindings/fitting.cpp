@@ -22,6 +22,8 @@ const char* name_of(OptionKind kind) {
       return "real";
     case OptionKind::kChoice:
       return "choice";
+    case OptionKind::kTexts:
+      return "texts";
     case OptionKind::kText:
       break;
   }

@@ -109,8 +109,9 @@ TEST_F(BadInput, TruncatedAtEveryLength) {
 
 TEST_F(BadInput, UnknownLayout) {
   const auto path = write_parts(folder_ / "file", {{"states", array<float>({3})}});
-  EXPECT_THAT(format(path),
-              AllOf(HasSubstr("not of a format Kindred knows"), HasSubstr("it holds: states")));
+  EXPECT_THAT(format(path), AllOf(HasSubstr("not of a format Kindred knows"),
+                                  HasSubstr("it holds states [3] of floats"),
+                                  HasSubstr("such as --obs-key states")));
   ReadOptions options;
   options.format = Format::kKindred;
   EXPECT_THAT(format(path, options), HasSubstr("expected a Kindred dataset"));
@@ -245,10 +246,10 @@ TEST_F(BadInput, FlagsThatAreNeitherNorOne) {
 
 TEST_F(BadInput, UnknownObservationKeys) {
   ReadOptions options;
-  options.observation_keys = {"goal"};
+  options.obs_keys = {"goal"};
   const auto path = write_parts(folder_ / "file", d4rl_parts());
   EXPECT_THAT(error_of<InvalidArgument>([&] { read_trajectories(path, options); }),
-              AllOf(HasSubstr("'goal'"), HasSubstr("one array without keys")));
+              AllOf(HasSubstr("'goal'"), HasSubstr("observations [6, 2] of floats")));
 }
 
 TEST_F(BadInput, MoreThanTheFileCanHold) {

@@ -108,7 +108,13 @@ TEST_F(D4rl, TakesLabelsThatAreConstantWithinEpisodes) {
   parts_["infos/policy_id"] = array<std::int32_t>({6}, {1, 1, 1, 0, 0, 0});
   EXPECT_TRUE(read(parts_).labels.empty());
   parts_["infos/policy_id"] = array<std::int32_t>({6}, {-1, -1, -1, -1, 0, 0});
+  EXPECT_THAT(to_vector(read(parts_).labels), ElementsAre(-1, 0));  // unknown
+  parts_["infos/policy_id"] = array<std::int32_t>({6}, {-2, -2, -2, -2, 0, 0});
   EXPECT_TRUE(read(parts_).labels.empty());
+  parts_["infos/operator"] = strings({"ann", "ann", "ann", "ann", "bob", "bob"});
+  ReadOptions named;
+  named.label_key = "operator";
+  EXPECT_THAT(read(parts_, named).label_names, ElementsAre("ann", "bob"));
   parts_["infos/behaviour"] = array<std::int64_t>({6}, {2, 2, 2, 2, 3, 3});
   ReadOptions options;
   options.label_key = "behaviour";

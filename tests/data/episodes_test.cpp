@@ -35,32 +35,47 @@ TEST(CutIntoEpisodes, DropsColumnsBeyondTheLastEpisode) {
   flat.timeouts = Flags{0, 0, 0};
   ReadOptions options;
   options.keep_partial = false;
-  const auto data = cut_into_episodes(flat, std::vector<std::int64_t>{4, 4, 5}, options, "'x'");
+  auto data = cut_into_episodes(flat, options, "'x'");
+  set_labels(data, FoundLabels{{4, 4, 5}, {}}, "'x'");
   data.validate("cut");
   EXPECT_EQ(data.steps(), 2);
   EXPECT_THAT(testing::to_vector(data.labels), ElementsAre(4));
   EXPECT_THAT(data.ids, ElementsAre("0"));
 
   options.keep_partial = true;
-  EXPECT_EQ(cut_into_episodes(flat, {}, options, "'x'").steps(), 3);
-  const auto mixed = cut_into_episodes(flat, std::vector<std::int64_t>{4, 3, 5}, options, "'x'");
+  auto mixed = cut_into_episodes(flat, options, "'x'");
+  EXPECT_EQ(mixed.steps(), 3);
+  set_labels(mixed, FoundLabels{{4, 3, 5}, {}}, "'x'");
   EXPECT_TRUE(mixed.labels.empty());
   EXPECT_THAT(mixed.provenance["labels"].get<std::string>(), HasSubstr("change within an episode"));
 
   options.keep_partial = false;
   flat.terminals = Flags{0, 0, 0};
-  EXPECT_THAT(error_of<DataFormatError>([&] { cut_into_episodes(flat, {}, options, "'x'"); }),
+  EXPECT_THAT(error_of<DataFormatError>([&] { cut_into_episodes(flat, options, "'x'"); }),
               HasSubstr("none of its 3 rows ends an episode"));
 }
 
 TEST(SetLabels, IgnoresWhatIsNoLabel) {
   Trajectories data;
-  set_labels(data, std::vector<std::int64_t>{0, -1});
+  set_labels(data, std::vector<std::int64_t>{0, -2});
+  EXPECT_TRUE(data.labels.empty());
+  set_labels(data, std::vector<std::int64_t>{-1, -1});
   EXPECT_TRUE(data.labels.empty());
   set_labels(data, std::vector<std::int64_t>{0, std::int64_t{1} << 40});
   EXPECT_TRUE(data.labels.empty());
   set_labels(data, std::vector<std::int64_t>{3, 1});
   EXPECT_THAT(testing::to_vector(data.labels), ElementsAre(3, 1));
+}
+
+TEST(SetLabels, TakesTextsAndUnknownOnes) {
+  auto data = testing::make_trajectories({.labels = false, .episodes = 3});
+  set_labels(data, FoundLabels{{}, {"tim", "", "ann"}}, "'x'");
+  EXPECT_THAT(testing::to_vector(data.labels), ElementsAre(1, -1, 0));
+  EXPECT_THAT(data.label_names, ElementsAre("ann", "tim"));
+  EXPECT_THAT(error_of<DataFormatError>([&] {
+                set_labels(data, FoundLabels{{0, 1}, {}}, "'x' array 'who'");
+              }),
+              HasSubstr("'x' array 'who' has 2 labels, expected one for each of 3 episodes"));
 }
 
 TEST(EndFlags, MarkEveryEnd) {

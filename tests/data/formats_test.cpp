@@ -94,17 +94,17 @@ TEST(ReadOptions, AreDescribed) {
   const auto table = options.describe();
   from_json(table,
             {{"format", "minari"},
-             {"observation-keys", "goal,position"},
+             {"obs-key", "goal,position"},
              {"actions", "discrete"},
              {"interning", "never"},
              {"keep-partial", false}},
             "test");
   EXPECT_EQ(options.format, Format::kMinari);
-  EXPECT_THAT(options.observation_keys, ::testing::ElementsAre("goal", "position"));
+  EXPECT_THAT(options.obs_keys, ::testing::ElementsAre("goal", "position"));
   EXPECT_EQ(options.actions, ReadActionsAs::kDiscrete);
   EXPECT_EQ(options.interning, Interning::kNever);
   EXPECT_FALSE(options.keep_partial);
-  EXPECT_EQ(to_json(table)["observation-keys"], "goal,position");
+  EXPECT_EQ(to_json(table)["obs-key"], "goal,position");
   EXPECT_THROW(from_json(table, {{"episode-cap", 0}}, "test"), InvalidArgument);
   EXPECT_THROW(from_json(table, {{"observation-keys", 3}}, "test"), InvalidArgument);
 }

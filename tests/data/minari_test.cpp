@@ -28,7 +28,7 @@ class Minari : public ::testing::Test {
   }
   static ReadOptions keys(std::vector<std::string> names) {
     ReadOptions options;
-    options.observation_keys = std::move(names);
+    options.obs_keys = std::move(names);
     return options;
   }
   TempDir folder_;

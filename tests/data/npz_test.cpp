@@ -235,15 +235,26 @@ TEST_F(Npz, LabelsAreFoundUnderTheirKey) {
   EXPECT_THAT(complaint(contents), HasSubstr("'label_names' has 1 names"));
   contents["policy_id"] = npy_bytes("<i4", "(3,)", raw<std::int32_t>({1, 0, 1}));
   EXPECT_THAT(complaint(contents),
-              HasSubstr("array 'policy_id' has 3 numbers, expected one for each of 2 episodes"));
+              HasSubstr("array 'policy_id' has 3 labels, expected one for each of 2 episodes"));
   contents["policy_id"] = npy_bytes("<f4", "(2,)", raw<float>({1, 0}));
   EXPECT_THAT(complaint(contents), HasSubstr("has type <f4 and shape [2], expected integers"));
 }
 
-TEST_F(Npz, ObservationKeysCannotBeChosen) {
-  save(sound_contents());
-  EXPECT_THROW(read(with(&ReadOptions::observation_keys, std::vector<std::string>{"robot"})),
-               InvalidArgument);
+TEST_F(Npz, NamesOfObservationsAndActionsAreKept) {
+  auto contents = sound_contents();
+  contents["observation_names"] = npy_bytes("|S2", "(1,)", "y1");
+  save(contents);
+  EXPECT_THAT(read().observation_names, ElementsAre("y1"));
+  contents["action_names"] = npy_bytes("|S1", "(3,)", "abc");
+  EXPECT_THAT(complaint(contents), HasSubstr("'action_names' has 3 names"));
+}
+
+TEST_F(Npz, TextLabelsAreNamed) {
+  auto contents = sound_contents();
+  contents["policy_id"] = npy_bytes("|S3", "(2,)", "timann");
+  save(contents);
+  EXPECT_THAT(read().labels.span(), ElementsAre(1, 0));
+  EXPECT_THAT(read().label_names, ElementsAre("ann", "tim"));
 }
 
 TEST_F(Npz, LargeArchivesUseZip64) {

@@ -46,9 +46,9 @@ TEST_F(Robomimic, JoinsObservationsInNumericOrderOfDemos) {
 TEST_F(Robomimic, JoinsTheNamedKeys) {
   add_demo(0, 2);
   ReadOptions options;
-  options.observation_keys = {"object", "image"};
+  options.obs_keys = {"object", "image"};
   EXPECT_EQ(read(options).observations.dim(), 13);
-  options.observation_keys = {"wrist"};
+  options.obs_keys = {"wrist"};
   EXPECT_THAT(error_of<InvalidArgument>([&] { read(options); }),
               AllOf(HasSubstr("unknown observation key 'wrist'"), HasSubstr("eef, image, object")));
 }
