@@ -1,6 +1,7 @@
 #include "kindred/data/parquet_copy.h"
 
 #include <parquet/arrow/writer.h>
+#include <parquet/exception.h>
 
 #include <algorithm>
 
@@ -22,7 +23,15 @@ void add_to(arrow::ArrayData& data, std::int64_t begin, std::int64_t end, std::i
   for (auto i = begin; i < end; ++i) values[i] = static_cast<T>(values[i] + static_cast<T>(by));
 }
 
-void check_written(const arrow::Status& status, const fs::path& target) {
+/// Calls `action`, which writes; where it cannot, says why in the system's words.
+template <class Action>
+void writing(const fs::path& target, Action action) {
+  arrow::Status status;
+  try {
+    status = action();
+  } catch (const parquet::ParquetStatusException& error) {
+    status = error.status();
+  }
   if (status.ok()) return;
   const auto reason = status.detail() ? status.detail()->ToString() : status.message();
   throw IoError("cannot write '{}': {}", target.string(), reason);
@@ -107,14 +116,18 @@ void copy_parquet_rows(const fs::path& source, std::span<const RowStretch> rows,
     const auto reader = parquet_file::open(source);
     std::shared_ptr<arrow::Schema> schema;
     check(reader->GetSchema(&schema), source);
-    const auto sink = arrow::io::FileOutputStream::Open(target.string());
-    check_written(sink.status(), target);
-    const auto writer = take(
-        parquet::arrow::FileWriter::Open(
-            *schema, arrow::default_memory_pool(), *sink,
-            parquet::WriterProperties::Builder().compression(parquet::Compression::SNAPPY)->build(),
-            parquet::ArrowWriterProperties::Builder().store_schema()->build()),
-        source);
+    std::shared_ptr<arrow::io::FileOutputStream> sink;
+    std::unique_ptr<parquet::arrow::FileWriter> writer;
+    writing(target, [&]() -> arrow::Status {
+      ARROW_ASSIGN_OR_RAISE(sink, arrow::io::FileOutputStream::Open(target.string()));
+      return parquet::arrow::FileWriter::Open(
+                 *schema, arrow::default_memory_pool(), sink,
+                 parquet::WriterProperties::Builder()
+                     .compression(parquet::Compression::SNAPPY)
+                     ->build(),
+                 parquet::ArrowWriterProperties::Builder().store_schema()->build())
+          .Value(&writer);
+    });
     std::int64_t begin = 0, copied = 0;
     for (int group = 0; group < reader->num_row_groups(); ++group) {
       const auto end = begin + reader->parquet_reader()->metadata()->RowGroup(group)->num_rows();
@@ -126,13 +139,13 @@ void copy_parquet_rows(const fs::path& source, std::span<const RowStretch> rows,
           table = take(take(reader->GetRecordBatchReader({group}), source)->ToTable(), source);
         const auto part =
             shifted_table(table->Slice(from - begin, to - from), shifts, copied, source);
-        check_written(writer->WriteTable(*part, part->num_rows()), target);
+        writing(target, [&] { return writer->WriteTable(*part, part->num_rows()); });
         copied += to - from;
       }
       begin = end;
     }
-    check_written(writer->Close(), target);
-    check_written((*sink)->Close(), target);
+    writing(target, [&] { return writer->Close(); });
+    writing(target, [&] { return sink->Close(); });
   });
 }
 

@@ -1,5 +1,8 @@
 """What goes in, and what is said of what cannot."""
+import pathlib
 import resource
+import subprocess
+import sys
 
 import gymnasium
 import minari
@@ -189,3 +192,24 @@ def test_a_dataset_of_minari(tmp_path, monkeypatch, episodes, truth):
         labels = kindred.PGKMeans(random_state=0).fit_predict(data)
         assert len(set(zip(labels, truth, strict=True))) == 2
     assert np.array_equal(by_id.observations, by_object.observations)
+
+
+LEROBOT = pathlib.Path(__file__).parents[2] / "tests/fixtures/lerobot"
+BESIDE_PYARROW = """
+import sys, {first}, {second}, pyarrow.parquet, numpy, kindred
+folder = sys.argv[1]
+data = kindred.load(folder)
+files = sorted(__import__("pathlib").Path(folder, "data").rglob("*.parquet"))
+rows = [row for file in files for row in pyarrow.parquet.read_table(file)["observation.state"].to_pylist()]
+assert numpy.array_equal(data.observations, numpy.array(rows, "f4"))
+assert len(data) == 6 and data[1][1][0] == 1
+"""
+
+
+@pytest.mark.parametrize("version", ["v2", "v3"])
+@pytest.mark.parametrize("first, second", [("pyarrow", "kindred"), ("kindred", "pyarrow")])
+def test_a_lerobot_folder_beside_pyarrow(version, first, second):
+    """Both use Arrow's libraries, whichever loads them."""
+    code = BESIDE_PYARROW.format(first=first, second=second)
+    done = subprocess.run([sys.executable, "-c", code, LEROBOT / version], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
