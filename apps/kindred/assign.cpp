@@ -38,6 +38,7 @@ struct AssignCommand {
   void run() {
     flags.apply();
     const LoadedRun fitted = load_run(RunFolder(run_folder));
+    find_datasets(dataset.files);
     const Trajectories data = dataset.load().data;
     RunContext context;
     context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
@@ -61,7 +62,8 @@ struct AssignCommand {
       json["temperature"] = fitted.calibration->temperature;
     }
     if (!data.labels.empty()) {
-      const auto scores = score_clustering(found.labels, data.labels.span());
+      const auto known = where_known(found.labels, data.labels.span());
+      const auto scores = score_clustering(known.found, known.truth);
       tell_scores(scores, oracle_nmi(data));
       add_scores(json, scores);
     }
@@ -89,7 +91,8 @@ void add_assign(CLI::App& app) {
       "  p0, p1, …  the posterior of every centre");
   const auto state = std::make_shared<AssignCommand>();
   command->add_option("RUN", state->run_folder, "A finished run folder")->required();
-  command->add_option("FILE", state->dataset.data, "The dataset to label")->required();
+  command->add_option("FILE", state->dataset.files, "The dataset to label, in one file or several")
+      ->required();
   command->add_option("-o,--output", state->output, "The CSV file to write")
       ->required()
       ->type_name("CSV");

@@ -21,20 +21,21 @@ namespace fs = std::filesystem;
 
 struct ClusterCommand {
   std::vector<std::string> arguments;
-  std::string positional;
+  std::vector<std::string> positional;
   std::string output;
   std::string method = "pg-kmeans";
   std::string device = "cpu";
   std::string preset;
   std::int64_t threads = 0;
   bool resume = false;
+  bool force = false;
   Common common;
   DatasetOptions dataset;
   std::unique_ptr<ConfiguredMethod> configured;
   Flags flags;
 
   OptionTable describe() {
-    return {text("data", dataset.data, "The dataset, when no FILE is given."),
+    return {paths("data", dataset.files, "The dataset, when no FILE is given."),
             text("method", method, "The method; see 'kindred methods'."),
             integer("threads", threads, 0, 4096, "Threads to use; 0: every core."),
             text("device", device, "cpu or cuda.")};
@@ -54,14 +55,17 @@ struct ClusterCommand {
     flags.apply([&] {
       if (!preset.empty()) configured->use_preset(preset);
     });
-    if (!positional.empty()) dataset.data = positional;
+    if (!positional.empty()) dataset.files = positional;
+    find_datasets(dataset.files);
     require_device(device);
-    if (output.empty()) output = fs::path(dataset.data).stem().string() + "-" + method + "-run";
+    if (output.empty() && !dataset.files.empty())
+      output = fs::path(dataset.files[0]).stem().string() + "-" + method + "-run";
     const ClusterRequest request{.dataset = dataset,
                                  .method = configured.get(),
                                  .folder = RunFolder(output),
                                  .command = command_line(arguments),
-                                 .config = flags.toml()};
+                                 .config = flags.toml(),
+                                 .force = force};
     catch_stop_signals();
     const ClusterOutcome outcome = [&] {
       ProgressBar bar;
@@ -223,14 +227,17 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster halfcheetah.hdf5 -k 2 --truth-return-change --json\n"
       "  kindred cluster hopper.hdf5 --preset paper -k 4 --merge-to 2 -o paper-run\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
+      "  kindred cluster part-*.hdf5 -o run\n"
+      "  kindred cluster mine.npz --obs-key 'state[0:7],goal' --action-key u --episode-key run -o "
+      "run\n"
       "Ctrl-C stops within a second. With --resume the same command goes on from the last round;\n"
       "a search by the held-out score keeps none and starts anew.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;
-  command->add_option("FILE", state->positional,
-                      "A D4RL, Minari, robomimic, LeRobot, NPZ, Parquet or Kindred dataset");
+  command->add_option("FILE", state->positional, kDatasetHelp);
   command->add_option("-o,--output", state->output, "The run folder to make")->type_name("RUN");
+  command->add_flag("--force", state->force, "Replace a finished run in that folder");
   command->add_flag("--resume", state->resume, "Go on with an interrupted run in the same folder");
   command
       ->add_option(

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <sstream>
 
@@ -15,6 +17,8 @@
 
 namespace kindred::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string shown_default(const Option& option) {
   const auto value = option.get();
@@ -36,6 +40,13 @@ std::string type_name(const Option& option) {
   }
 }
 
+void set_from_texts(const Option& option, const std::vector<std::string>& values) {
+  if (option.kind == OptionKind::kTexts)
+    option.set(values);
+  else
+    set_from_text(option, fmt::format("{}", fmt::join(values, ",")));
+}
+
 std::string quoted(const std::string& argument) {
   const bool plain = argument.find_first_of(" \t\"'$`\\*?[]{}()<>|&;#~!") == std::string::npos;
   return plain && !argument.empty() ? argument : "'" + argument + "'";
@@ -43,16 +54,16 @@ std::string quoted(const std::string& argument) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> read_config(const std::string& path) {
+std::vector<std::pair<std::string, std::vector<std::string>>> read_config(const std::string& path) {
   read_text(path);  // a missing file gets our sentence, not the library's
-  std::vector<std::pair<std::string, std::string>> values;
+  std::vector<std::pair<std::string, std::vector<std::string>>> values;
   try {
     for (const auto& item : CLI::ConfigTOML().from_file(path)) {
       if (item.name == "++" || item.name == "--") continue;  // CLI11's marks of sections
       if (!item.parents.empty())
         throw InvalidArgument("'{}': unexpected section [{}]; options stand at the top level", path,
                               item.parents.front());
-      values.emplace_back(item.name, fmt::format("{}", fmt::join(item.inputs, ",")));
+      values.emplace_back(item.name, item.inputs);
     }
   } catch (const CLI::Error& error) {
     throw InvalidArgument("'{}' cannot be read as a config file: {}", path, error.what());
@@ -127,21 +138,15 @@ void Flags::add_uniform(CLI::App& command) {
 
 void Flags::apply(const std::function<void()>& before_typed) {
   if (!config_.empty())
-    for (const auto& [name, value] : read_config(config_)) {
+    for (const auto& [name, values] : read_config(config_)) {
       const auto* option = find_option(table_, name);
       if (!option)
         throw InvalidArgument("'{}': there is no option '{}'; see --help for those there are",
                               config_, name);
-      set_from_text(*option, value);
+      set_from_texts(*option, values);
     }
   if (before_typed) before_typed();
-  for (const auto& [name, values] : typed_) {
-    const auto& option = *find_option(table_, name);
-    if (option.kind == OptionKind::kTexts)
-      option.set(values);
-    else
-      set_from_text(option, values.at(0));
-  }
+  for (const auto& [name, values] : typed_) set_from_texts(*find_option(table_, name), values);
   if (unused_device_ != "cpu")
     throw InvalidArgument("this command runs on the CPU only; leave out --device {}",
                           unused_device_);
@@ -212,6 +217,19 @@ std::string command_line(const std::vector<std::string>& arguments) {
   std::string line = "kindred";
   for (const auto& argument : arguments) line += " " + quoted(argument);
   return line;
+}
+
+void find_datasets(std::vector<std::string>& files) {
+  const char* home = std::getenv("HOME");
+  const char* kept = std::getenv("MINARI_DATASETS_PATH");
+  const fs::path folder =
+      kept && *kept ? fs::path(kept) : fs::path(home ? home : "") / ".minari" / "datasets";
+  std::error_code ignored;
+  for (auto& file : files) {
+    if (fs::exists(file, ignored)) continue;
+    if (const auto dataset = folder / file; fs::is_directory(dataset / "data", ignored))
+      file = dataset.string();
+  }
 }
 
 DatasetName named_dataset(const std::vector<std::string>& arguments) {

@@ -53,7 +53,7 @@ class Flags {
 };
 
 /// The options a config file sets, as text in its order. Throws when it cannot be read.
-std::vector<std::pair<std::string, std::string>> read_config(const std::string& path);
+std::vector<std::pair<std::string, std::vector<std::string>>> read_config(const std::string& path);
 
 /// What was typed after `name`, as "name value" or "name=value"; empty when it was not.
 std::string typed_value(const std::vector<std::string>& arguments, const std::string& name);
@@ -89,6 +89,13 @@ std::string rounded(const std::optional<double>& number);
 
 /// The command as typed, quoted where a shell needs it.
 std::string command_line(const std::vector<std::string>& arguments);
+inline constexpr const char* kDatasetHelp =
+    "A D4RL, Minari, robomimic, LeRobot, NPZ, Parquet or Kindred dataset, in one file or several, "
+    "or the id of a local Minari dataset";
+/// Puts the folders of Minari datasets in the place of their ids, where Minari keeps them; what
+/// exists under its own name stays.
+void find_datasets(std::vector<std::string>& files);
+
 /// The first dataset or environment named on the command line, or nothing.
 DatasetName named_dataset(const std::vector<std::string>& arguments);
 /// Its environment, or nothing: its own options become flags.

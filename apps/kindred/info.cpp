@@ -56,7 +56,9 @@ struct Returns {
 
 Json describe_labels(const Trajectories& data, const LabelCounts& labels) {
   if (data.labels.empty()) return nullptr;
-  Json json = {{"count", labels.values.size()}};
+  Json json = {
+      {"count", labels.values.size()},
+      {"known", std::accumulate(labels.sizes.begin(), labels.sizes.end(), std::int64_t{0})}};
   if (!labels.consecutive()) json["values"] = labels.values;
   json["sizes"] = labels.sizes;
   json["names"] = data.label_names;
@@ -100,7 +102,7 @@ void run(const DatasetOptions& options, const Common& common) {
   json["peak_rss_mb"] = peak_rss_mb();
   json["provenance"] = data.provenance;
 
-  say(options.data);
+  say(fmt::format("{}", fmt::join(options.files, " ")));
   tell("format", json["format"]);
   tell("episodes", grouped(data.episodes()));
   tell("steps", grouped(data.steps()));
@@ -112,6 +114,8 @@ void run(const DatasetOptions& options, const Common& common) {
                                         data.observations.is_bytes() ? " (bytes)" : ""));
   tell("action", data.actions.is_discrete() ? fmt::format("one of {}", data.actions.count())
                                             : fmt::format("{} numbers", data.actions.dim()));
+  if (!data.observation_names.empty()) tell("observed", listed(data.observation_names));
+  if (!data.action_names.empty()) tell("done", listed(data.action_names));
   tell("return", returns.text());
   if (data.labels.empty()) {
     tell("true policies", "unknown");
@@ -119,6 +123,8 @@ void run(const DatasetOptions& options, const Common& common) {
     tell("true policies",
          fmt::format("{}, episodes {}", grouped(std::ssize(labels.values)), label_sizes(labels)));
     if (!data.label_names.empty()) tell("", listed(data.label_names));
+    if (const auto unknown = std::ranges::count(data.labels.span(), -1); unknown > 0)
+      tell("", fmt::format("known of {} episodes", grouped(data.episodes() - unknown)));
   }
   if (ceiling) tell("oracle", fmt::format("NMI {:.4f}", *ceiling));
   emit(common, json);
@@ -133,14 +139,14 @@ void add_info(CLI::App& app) {
       "  kindred info hopper-medium-expert-v2.hdf5\n"
       "  kindred info ~/.minari/datasets/door/human-v2 --json\n"
       "  kindred info ~/.cache/huggingface/lerobot/lerobot/pusht\n"
-      "  kindred info lift.hdf5 --obs-key robot0_eef_pos,object");
+      "  kindred info lift.hdf5 --obs-key robot0_eef_pos,object\n"
+      "  kindred info mine.hdf5 --obs-key obs_array --action-key act_array --mask-key mask_array\n"
+      "  kindred info D4RL/door/human-v2\n"
+      "Every format, and how to name the arrays of files that are of none: docs/data.md");
   const auto options = std::make_shared<DatasetOptions>();
   const auto common = std::make_shared<Common>();
   const auto flags = std::make_shared<Flags>();
-  command
-      ->add_option("FILE", options->data,
-                   "A D4RL, Minari, robomimic, LeRobot, NPZ, Parquet or Kindred dataset")
-      ->required();
+  command->add_option("FILE", options->files, kDatasetHelp)->required();
   common->add_json(*command);
   flags->add(*command, options->describe_reading(), "Reading");
   flags->add(*command, options->describe_selection(), "Selection");
@@ -149,6 +155,7 @@ void add_info(CLI::App& app) {
   flags->add_config(*command);
   command->callback([=] {
     flags->apply();
+    find_datasets(options->files);
     run(*options, *common);
   });
 }

@@ -40,9 +40,9 @@ struct LabelCommand {
 
   void write() const {
     const RunFolder folder(run_folder);
-    const auto [dataset, labels, clusters] = load_labelled_dataset(
+    const auto [dataset, labels, clusters, reading] = load_labelled_dataset(
         with_alternative(load_run(folder), folder, alternative), into, "--into");
-    const auto written = write_labels(dataset.path, dataset.format, dataset.data, labels, options);
+    const auto written = write_labels(reading, dataset, labels, options);
     const auto left_out = std::ranges::count(labels.labels, kNoLabel);
     say(fmt::format("{} of {} episodes labelled, {} clusters",
                     grouped(dataset.data.episodes() - left_out), grouped(dataset.data.episodes()),
@@ -69,14 +69,14 @@ struct LabelCommand {
 
   void take_back() const {
     const auto run = load_run(RunFolder(run_folder));
-    const auto path = dataset_path(run.record, into, "--into");
+    const auto paths = dataset_files(run.record, into, "--into");
     Json files = Json::array();
     const auto format = format_named(run.record.dataset.at("format").get<std::string>());
-    for (const auto& file : undo_labels(path, format)) {
+    for (const auto& file : undo_labels(paths, format)) {
       tell("as it was", file.string());
       files.push_back(file.string());
     }
-    emit(common, {{"path", path}, {"undone", files}});
+    emit(common, {{"path", paths[0]}, {"undone", files}});
   }
 };
 
@@ -95,7 +95,7 @@ void add_label(CLI::App& app) {
       "  Minari     the attribute policy_id of every episode\n"
       "  robomimic  mask/policy_0, mask/policy_1, ...: filter keys\n"
       "  LeRobot    policy_id of every episode (v3: and of every step) in its own files\n"
-      "  Kindred    found/policy_id; NPZ and Parquet: a CSV beside the file\n"
+      "  Kindred    found/policy_id; NPZ, Parquet, HDF5 by keys: a CSV beside the file\n"
       "Nothing else changes. Episodes the run left out get -1, or nothing.");
   const auto state = std::make_shared<LabelCommand>();
   command->add_option("RUN", state->run_folder, "A finished run folder")->required();

@@ -44,7 +44,7 @@ struct RenderCommand {
     const std::string picture = draw_trajectories(data, chosen, options);
     write_text(output, picture);
 
-    say(fmt::format("{}: drawn as {}", dataset.data, name_of(kind)));
+    say(fmt::format("{}: drawn as {}", dataset.files[0], name_of(kind)));
     tell("episodes", fmt::format("{}", fmt::join(chosen, ", ")));
     tell("picture",
          fmt::format("{}  ({} bytes)", output, grouped(static_cast<std::int64_t>(picture.size()))));
@@ -56,7 +56,7 @@ struct RenderCommand {
 
   std::vector<std::int32_t> clusters_of(const Trajectories& data) const {
     const auto run = load_run(RunFolder(run_folder));
-    require_same_data(run.record.fingerprint(), fingerprint_of(data), dataset.data);
+    require_same_data(run.record.fingerprint(), fingerprint_of(data), dataset.files[0]);
     return run.labels;
   }
 
@@ -88,7 +88,7 @@ void add_render(CLI::App& app) {
       "Gridworlds are drawn as ways on their map, path-following as ways in the plane, and all\n"
       "else as curves over time.");
   const auto state = std::make_shared<RenderCommand>();
-  command->add_option("FILE", state->dataset.data, "The dataset")->required();
+  command->add_option("FILE", state->dataset.files, "The dataset")->required()->expected(1);
   command->add_option("-o,--output", state->output, "The SVG file to write")
       ->required()
       ->type_name("SVG");

@@ -11,6 +11,7 @@ namespace {
 struct ScoreCommand {
   std::string run_folder;
   std::string truth;
+  TruthColumns columns;
   Common common;
   Flags flags;
 
@@ -39,7 +40,7 @@ struct ScoreCommand {
         json[key] = fitted.record.result.at(key);
       tell_recorded_scores(fitted.record.result);
     } else if (!truth.empty()) {
-      const auto scores = score_run(fitted, truth);
+      const auto scores = score_run(fitted, truth, columns);
       add_scores(json, scores);
       tell_scores(scores, std::nullopt);
     }
@@ -63,6 +64,9 @@ void add_score(CLI::App& app) {
       ->add_option("--truth", state->truth,
                    "CSV file with columns episode and label; without it, the dataset's own labels")
       ->type_name("CSV");
+  command->add_option("--truth-column", state->columns.label, "Its column with the true policies");
+  command->add_option("--truth-episode-column", state->columns.episode,
+                      "Its column that names the episodes");
   state->common.add_json(*command);
   state->flags.add_uniform(*command);
   state->flags.add_config(*command);

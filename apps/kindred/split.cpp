@@ -38,7 +38,9 @@ struct ClusterSource {
   }
 
   LabelledDataset load() const {
-    return load_labelled_dataset(load_run(RunFolder(run_folder)), moved_to, "--data");
+    auto dataset = load_labelled_dataset(load_run(RunFolder(run_folder)), moved_to, "--data");
+    require_one_file(dataset.dataset);
+    return dataset;
   }
 
   std::vector<std::int64_t> episodes_of(const LabelledDataset& dataset,

@@ -187,6 +187,25 @@ Option texts(std::string name, std::vector<std::string>& field, std::string help
           }};
 }
 
+Option paths(std::string name, std::vector<std::string>& field, std::string help) {
+  return {name,
+          std::move(help),
+          OptionKind::kTexts,
+          {},
+          [&field] {
+            if (field.size() > 1) return json(field);
+            return json(field.empty() ? "" : field[0]);
+          },
+          [&field, name](const json& value) {
+            std::vector<std::string> files;
+            for (const auto& item : value.is_array() ? value : json::array({value})) {
+              if (!item.is_string()) reject(name, "names of files", value);
+              if (item != "") files.push_back(item.get<std::string>());
+            }
+            field = std::move(files);
+          }};
+}
+
 Option integers(std::string name, std::vector<std::int64_t>& field, std::string help) {
   return {name,
           std::move(help),

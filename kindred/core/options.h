@@ -49,6 +49,8 @@ Option text(std::string name, std::string& field, std::string help);
 /// A list of texts, given as an array, or as one text with commas between them. On the command line
 /// it may also be repeated.
 Option texts(std::string name, std::vector<std::string>& field, std::string help);
+/// Names of files, given as one text, in which commas mean nothing, or as an array.
+Option paths(std::string name, std::vector<std::string>& field, std::string help);
 /// A list of whole numbers from 0, as a text with commas between them.
 Option integers(std::string name, std::vector<std::int64_t>& field, std::string help);
 

@@ -271,7 +271,7 @@ class StepReader {
       if constexpr (std::is_same_v<T, float>)
         check_finite(values, row, part.width, dataset.where());
     };
-    if (part.width == dim) {  // straight into its place
+    if (part.width == dim && part.size() == dim) {  // straight into its place
       dataset.read(0, rows, corner);
       check(0, {corner, static_cast<std::size_t>(rows * dim)});
       return;

@@ -96,7 +96,7 @@ void write_robomimic(const Trajectories& data, const std::filesystem::path& path
     if (!data.timeouts.empty())
       file.write_flags(hdf5::join(group, kRobomimicLayout.timeouts), part(data.timeouts));
     file.write_attribute(group, kRobomimicLayout.length_attribute, end - begin);
-    if (!data.labels.empty()) masks[data.labels[i]].push_back(demo);
+    if (!data.labels.empty() && data.labels[i] >= 0) masks[data.labels[i]].push_back(demo);
   }
   file.write_attribute("data", "total", data.steps());
   file.write_attribute("data", "env_args", R"({"env_name": "", "type": 2, "env_kwargs": {}})");

@@ -43,7 +43,7 @@ std::size_t required_column(const CsvTable& table, std::string_view name, const 
   if (!column)
     throw DataFormatError(
         "{} has no column '{}', only {}; a labels file needs the columns "
-        "episode and label",
+        "episode and label, or others named with --truth-episode-column and --truth-column",
         what, name, fmt::join(table.header, ", "));
   return *column;
 }
@@ -82,11 +82,11 @@ std::vector<double> parse_margins(const CsvTable& table, std::size_t column,
 
 enum class Margins { kRead, kIgnore };
 
-LabelRows read_rows(const fs::path& path, Margins margins) {
+LabelRows read_rows(const fs::path& path, Margins margins, const TruthColumns& columns = {}) {
   const std::string what = quoted(path);
   const CsvTable table = parse_csv(read_text(path), what);
-  const auto episode = required_column(table, "episode", what);
-  const auto label = required_column(table, "label", what);
+  const auto episode = required_column(table, columns.episode, what);
+  const auto label = required_column(table, columns.label, what);
   if (table.rows.empty())
     throw DataFormatError("{} has a header but no rows; expected one per episode", what);
 
@@ -213,18 +213,10 @@ std::vector<std::int32_t> labels_of_parts(std::int64_t episodes,
 
 }  // namespace
 
-Trajectories label_from_csv(const Trajectories& data, const fs::path& path) {
-  const std::string what = quoted(path);
-  LabelRows rows = read_rows(path, Margins::kIgnore);
-  auto labels = labels_by_episode(data, rows, what);
-  const auto missing = std::ranges::find(labels, -1);
-  if (missing != labels.end()) {
-    const auto episode = static_cast<std::size_t>(missing - labels.begin());
-    throw DataFormatError(
-        "{} labels {} of {} episodes; the first without a label is number {} "
-        "('{}')",
-        what, rows.lines.size(), labels.size(), episode, data.ids[episode]);
-  }
+Trajectories label_from_csv(const Trajectories& data, const fs::path& path,
+                            const TruthColumns& columns) {
+  LabelRows rows = read_rows(path, Margins::kIgnore, columns);
+  auto labels = labels_by_episode(data, rows, quoted(path));
   return with_labels(data, std::move(labels), std::move(rows.file.label_names), path.string());
 }
 
@@ -309,7 +301,8 @@ bool LabelCounts::consecutive() const {
 
 LabelCounts count_labels(std::span<const std::int32_t> labels) {
   std::map<std::int32_t, std::int64_t> sizes;
-  for (const auto label : labels) ++sizes[label];
+  for (const auto label : labels)
+    if (label >= 0) ++sizes[label];
   LabelCounts counts;
   for (const auto& [value, size] : sizes) {
     counts.values.push_back(value);

@@ -15,11 +15,18 @@
 
 namespace kindred {
 
-/// Labels from a CSV file with the columns `episode` and `label`, others ignored. `episode` holds
-/// the ids of the episodes (when every row does), or else their numbers from 0; `label` holds
-/// whole numbers from 0, or names. Rows come in any order and cover every episode exactly once.
-/// Throws IoError, or DataFormatError with the line.
-Trajectories label_from_csv(const Trajectories& data, const std::filesystem::path& path);
+/// Which columns of a CSV file name the episodes and their policies.
+struct TruthColumns {
+  std::string episode = "episode";
+  std::string label = "label";
+};
+
+/// Labels from a CSV file, of which other columns are ignored. `episode` holds the ids of the
+/// episodes (when every row does), or else their numbers from 0; `label` holds whole numbers from
+/// 0, or names. Rows come in any order; episodes without one are unknown, which is -1. Throws
+/// IoError, or DataFormatError with the line.
+Trajectories label_from_csv(const Trajectories& data, const std::filesystem::path& path,
+                            const TruthColumns& columns = {});
 
 /// The file was put together from parts: episodes that start before the step boundaries[0] are
 /// labelled 0, those from there to before boundaries[1] are 1, and so on. Throws InvalidArgument
@@ -45,8 +52,8 @@ struct KnownEpisodes {
 /// the line.
 KnownEpisodes read_seeds(const Trajectories& data, const std::filesystem::path& path);
 
-/// The labels that occur, in increasing order, and how many episodes have each. Labels are names as
-/// much as numbers: two of them may be 0 and 2,000,000,000.
+/// The labels that occur, unknown ones (-1) apart, in increasing order, and how many episodes have
+/// each. Labels are names as much as numbers: two of them may be 0 and 2,000,000,000.
 struct LabelCounts {
   std::vector<std::int32_t> values;
   std::vector<std::int64_t> sizes;  ///< As many as `values`.

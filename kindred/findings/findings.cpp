@@ -64,8 +64,8 @@ Json label_column(const std::vector<std::int32_t>& labels) {
   return few ? column(as<std::uint8_t>(labels)) : column(as<std::uint16_t>(labels));
 }
 
-/// The true policy of each episode, numbered without gaps since the page counts by these numbers,
-/// and what each is called.
+/// The true policy of each episode (-1: unknown), numbered without gaps since the page counts by
+/// these numbers, and what each is called.
 struct Truth {
   std::vector<std::int32_t> labels;
   std::vector<std::string> names;
@@ -76,8 +76,10 @@ Truth truth_of(const Trajectories& data) {
   if (occurring.consecutive()) return {as<std::int32_t>(data.labels.span()), data.label_names};
   Truth truth;
   for (const auto label : data.labels)
-    truth.labels.push_back(static_cast<std::int32_t>(
-        std::ranges::lower_bound(occurring.values, label) - occurring.values.begin()));
+    truth.labels.push_back(
+        label < 0 ? -1
+                  : static_cast<std::int32_t>(std::ranges::lower_bound(occurring.values, label) -
+                                              occurring.values.begin()));
   for (const auto label : occurring.values) {
     const auto number = static_cast<std::size_t>(label);
     truth.names.push_back(label >= 0 && number < data.label_names.size()
@@ -126,8 +128,10 @@ Json alternatives_json(const RunFolder& folder, const RunData& found) {
     auto sizes = Json::array();
     for (const auto& members : other.members) sizes.push_back(members.size());
     Json scores;
-    if (!found.data.labels.empty())
-      add_scores(scores, score_clustering(other.run.labels, found.data.labels.span()));
+    if (!found.data.labels.empty()) {
+      const auto known = where_known(other.run.labels, found.data.labels.span());
+      add_scores(scores, score_clustering(known.found, known.truth));
+    }
     list.push_back({{"v", alternative.at("v")},
                     {"nmi", alternative.at("nmi")},
                     {"sizes", sizes},

@@ -4,6 +4,7 @@
 
 #include <ctime>
 
+#include "kindred/core/error.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
 #include "kindred/policies/partition_judge.h"
@@ -14,6 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string absolute_name(const std::string& file) {
+  return fs::absolute(file).lexically_normal().string();
+}
+
 RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset) {
   RunRecord record;
   record.version = kVersion;
@@ -21,7 +26,11 @@ RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset
   record.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   record.dataset = dataset.describe();
   if (!dataset.path.empty())  // else it was never in a file
-    record.dataset["path"] = fs::absolute(dataset.path).lexically_normal().string();
+    record.dataset["path"] = absolute_name(dataset.path);
+  if (dataset.files.size() > 1) {
+    record.dataset["files"] = nlohmann::ordered_json::array();
+    for (const auto& file : dataset.files) record.dataset["files"].push_back(absolute_name(file));
+  }
   record.dataset["reading"] = request.dataset.to_json();
   record.dataset["fingerprint"] = to_json(fingerprint_of(dataset.data));
   record.dataset["provenance"] = dataset.data.provenance;
@@ -33,11 +42,22 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
   describe_clustering(clustering, record);
   record.machine = {
       {"device", run.device}, {"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}};
-  if (!data.labels.empty())
-    add_scores(record.result, score_clustering(clustering.labels, data.labels.span()));
+  if (!data.labels.empty()) {
+    const auto known = where_known(clustering.labels, data.labels.span());
+    add_scores(record.result, score_clustering(known.found, known.truth));
+    if (std::ssize(known.truth) < data.episodes())
+      record.result["truth_known"] = known.truth.size();
+  }
   const auto oracle = oracle_nmi(data);
   record.result["ceiling"] =
       oracle ? nlohmann::ordered_json(*oracle) : nlohmann::ordered_json(nullptr);
+}
+
+void require_not_finished(const ClusterRequest& request, const RunContext& run) {
+  if (request.folder.is_finished() && !run.resume && !request.force)
+    throw InvalidArgument(
+        "'{}' holds a finished run; replace it with --force, or name another folder",
+        request.folder.path().string());
 }
 
 /// A stop that is asked for now comes too late to lose the labels; they are only not judged.
@@ -62,6 +82,7 @@ struct EmptyFolderRemover {
 }  // namespace
 
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
+  require_not_finished(request, run);  // before reading takes its time
   return cluster(request, request.dataset.load(), std::move(run));
 }
 
@@ -71,6 +92,7 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   RunRecord record = describe_request(request, dataset);
 
   make_run_folder(folder);
+  require_not_finished(request, run);
   const RunLock lock(folder, RunLock::Purpose::kWriting);
   const EmptyFolderRemover remover{folder};
   if (run.resume && folder.is_finished()) {

@@ -15,6 +15,7 @@ struct ClusterRequest {
   RunFolder folder{""};
   std::string command;  ///< As typed, for the record.
   std::string config;   ///< What config.toml will hold.
+  bool force = false;   ///< Replace a finished run that is there.
 };
 
 struct ClusterOutcome {
@@ -28,7 +29,8 @@ struct ClusterOutcome {
 /// Reads the data, fits, and saves the run: the folder then holds a whole run, as it did before in
 /// case of an error. Where `run.stop_requested` ends it early, what was fitted so far is saved, and
 /// the same request with `run.resume` goes on; a finished run is left as it is then. The checkpoint
-/// is kept in the run folder. Throws InvalidArgument when another process is at work there.
+/// is kept in the run folder. Throws InvalidArgument when another process is at work there, or when
+/// it holds a finished run that is not to be replaced.
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run);
 /// The same of data that was read, or made, before.
 ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run);

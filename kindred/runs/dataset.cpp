@@ -1,9 +1,12 @@
 #include "kindred/runs/dataset.h"
 
-#include <filesystem>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "kindred/core/error.h"
+#include "kindred/data/interning.h"
+#include "kindred/data/join.h"
 #include "kindred/data/select.h"
 #include "kindred/data/truth.h"
 
@@ -25,16 +28,20 @@ OptionTable all_options(DatasetOptions& options) {
 
 Json Dataset::describe() const {
   const auto& observations = data.observations;
-  return {{"path", path},
-          {"format", name_of(format)},
-          {"episodes", data.episodes()},
-          {"steps", data.steps()},
-          {"obs_dim", observations.dim()},
-          {"action", data.actions.is_discrete()
-                         ? Json{{"kind", "discrete"}, {"count", data.actions.count()}}
-                         : Json{{"kind", "continuous"}, {"dim", data.actions.dim()}}},
-          {"distinct_observations",
-           observations.is_interned() ? Json(observations.distinct()) : Json(nullptr)}};
+  Json json = {{"path", path},
+               {"format", name_of(format)},
+               {"episodes", data.episodes()},
+               {"steps", data.steps()},
+               {"obs_dim", observations.dim()},
+               {"action", data.actions.is_discrete()
+                              ? Json{{"kind", "discrete"}, {"count", data.actions.count()}}
+                              : Json{{"kind", "continuous"}, {"dim", data.actions.dim()}}},
+               {"distinct_observations",
+                observations.is_interned() ? Json(observations.distinct()) : Json(nullptr)}};
+  if (files.size() > 1) json["files"] = files;
+  if (!data.observation_names.empty()) json["observation_names"] = data.observation_names;
+  if (!data.action_names.empty()) json["action_names"] = data.action_names;
+  return json;
 }
 
 OptionTable DatasetOptions::describe_reading() { return read.describe(); }
@@ -51,6 +58,8 @@ OptionTable DatasetOptions::describe_selection() {
 OptionTable DatasetOptions::describe_truth() {
   return {
       text("truth", truth, "CSV file with columns episode and label: the true policies."),
+      text("truth-column", truth_column, "The column of that file with the true policies."),
+      text("truth-episode-column", truth_episode_column, "Its column that names the episodes."),
       integers("truth-boundary", truth_boundary,
                "Step numbers where one policy's part of the file ends and the next begins."),
       flag("truth-return-change", truth_return_change,
@@ -72,15 +81,32 @@ void DatasetOptions::restore(const Json& saved, const std::string& where) {
 }
 
 Dataset DatasetOptions::load_everything() const {
-  if (data.empty()) throw InvalidArgument("no dataset was named; give a FILE (see --help)");
-  const auto format = read.format == Format::kAuto ? recognise(data, read) : read.format;
-  return {data, format, read_trajectories(data, read)};
+  if (files.empty()) throw InvalidArgument("no dataset was named; give a FILE (see --help)");
+  const auto format_of = [&](const std::string& file) {
+    return read.format == Format::kAuto ? recognise(file, read) : read.format;
+  };
+  const auto format = format_of(files[0]);
+  if (files.size() == 1) return {files[0], format, read_trajectories(files[0], read)};
+  ReadOptions apart = read;
+  apart.interning = Interning::kNever;  // all together, in the end
+  std::vector<Trajectories> parts;
+  for (const auto& file : files) {
+    if (format_of(file) != format)
+      throw DataFormatError("'{}' is a {} file and '{}' a {} file; files of one dataset are alike",
+                            file, name_of(format_of(file)), files[0], name_of(format));
+    parts.push_back(read_trajectories(file, apart));
+  }
+  Dataset joined{files[0], format, join_episodes(parts, files), files};
+  if (read.interning == Interning::kAuto)
+    joined.data.observations = intern(std::move(joined.data.observations));
+  return joined;
 }
 
 Dataset DatasetOptions::load() const {
   Dataset loaded = load_everything();
   if (!truth.empty())
-    loaded.data = label_from_csv(loaded.data, truth);
+    loaded.data = label_from_csv(loaded.data, truth,
+                                 {.episode = truth_episode_column, .label = truth_column});
   else if (!truth_boundary.empty())
     loaded.data = label_by_boundaries(loaded.data, truth_boundary);
   else if (truth_return_change)
@@ -94,6 +120,48 @@ Trajectories DatasetOptions::select(Trajectories loaded) const {
     loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
   if (sample > 0) loaded = sample_episodes(loaded, sample, static_cast<std::uint64_t>(sample_seed));
   return loaded;
+}
+
+std::vector<LabelledFile> write_labels(const DatasetOptions& options, const Dataset& everything,
+                                       const EpisodeLabels& labels, const LabelOptions& how) {
+  if (everything.files.size() < 2)
+    return write_labels(everything.path, everything.format, everything.data, labels, how);
+  std::vector<LabelledFile> written;
+  std::int64_t begin = 0;
+  for (const auto& file : everything.files) {
+    DatasetOptions alone = options;
+    alone.files = {file};
+    const auto part = alone.load_everything();
+    const auto slice = [&](const auto& all) {
+      const auto from = all.begin() + (all.empty() ? 0 : begin);
+      return std::decay_t<decltype(all)>(from, from + (all.empty() ? 0 : part.data.episodes()));
+    };
+    const EpisodeLabels own{slice(labels.labels), slice(labels.margins)};
+    for (auto& one : write_labels(file, part.format, part.data, own, how))
+      written.push_back(std::move(one));
+    begin += part.data.episodes();
+  }
+  return written;
+}
+
+std::vector<std::filesystem::path> undo_labels(std::span<const std::string> files, Format format) {
+  std::vector<std::filesystem::path> undone;
+  std::optional<InvalidArgument> nothing;
+  for (const auto& file : files) try {
+      for (auto& one : undo_labels(file, format)) undone.push_back(std::move(one));
+    } catch (const InvalidArgument& error) {
+      nothing = error;
+    }
+  if (undone.empty() && nothing) throw InvalidArgument(*nothing);
+  return undone;
+}
+
+void require_one_file(const Dataset& dataset) {
+  if (dataset.files.size() > 1)
+    throw InvalidArgument(
+        "the dataset is {} files, of which no new one can be made; write the labels into them with "
+        "'kindred label', or cluster one file",
+        dataset.files.size());
 }
 
 }  // namespace kindred

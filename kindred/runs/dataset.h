@@ -2,34 +2,40 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kindred/core/options.h"
 #include "kindred/data/formats.h"
+#include "kindred/data/label_writer.h"
 #include "kindred/data/trajectories.h"
 
 namespace kindred {
 
 /// A dataset as it was read, with what a record says of it. Nothing needs the file any more.
 struct Dataset {
-  std::string path;  ///< As it was named.
+  std::string path;  ///< As it was named; of several files the first.
   Format format = Format::kAuto;
   Trajectories data;
+  std::vector<std::string> files{};  ///< All of them, where there are several.
 
-  /// Path, format, size and dimensions.
+  /// Path, format, size, dimensions and, where they are known, their names.
   nlohmann::ordered_json describe() const;
 };
 
 struct DatasetOptions {
-  std::string data;
+  std::vector<std::string> files;  ///< One, or several that are read as one dataset.
   ReadOptions read;
   std::int64_t min_length = 1;
   std::int64_t max_length = 0;
   std::int64_t sample = 0;
   std::int64_t sample_seed = 0;
   std::string truth;
+  std::string truth_column = "label";
+  std::string truth_episode_column = "episode";
   std::vector<std::int64_t> truth_boundary;
   bool truth_return_change = false;
 
@@ -52,5 +58,14 @@ struct DatasetOptions {
   /// The episodes to keep of all.
   Trajectories select(Trajectories loaded) const;
 };
+
+/// Writes labels, of all episodes that `everything` holds, into each of its files; `options` is how
+/// it was read. Each file is changed whole or not at all.
+std::vector<LabelledFile> write_labels(const DatasetOptions& options, const Dataset& everything,
+                                       const EpisodeLabels& labels, const LabelOptions& how);
+/// Undoes it in every file that has labels. Throws InvalidArgument when none has.
+std::vector<std::filesystem::path> undo_labels(std::span<const std::string> files, Format format);
+/// Throws InvalidArgument when the dataset is several files, which cannot be made into one.
+void require_one_file(const Dataset& dataset);
 
 }  // namespace kindred

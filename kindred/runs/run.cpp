@@ -138,20 +138,29 @@ void save_run(const RunFolder& folder, const Trajectories& data, const Clusterin
   });
 }
 
-std::string dataset_path(const RunRecord& record, const std::string& moved_to,
-                         const std::string& flag) {
-  if (!moved_to.empty()) return moved_to;
-  std::string path = record.dataset.at("path");
+std::vector<std::string> dataset_files(const RunRecord& record, const std::string& moved_to,
+                                       const std::string& flag) {
+  std::vector<std::string> files{record.dataset.at("path").get<std::string>()};
+  if (const auto several = record.dataset.find("files"); several != record.dataset.end())
+    files = several->get<std::vector<std::string>>();
   std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    throw InvalidArgument("the run's dataset '{}' is not there; name it with {}", path, flag);
-  return path;
+  if (!moved_to.empty()) {
+    if (files.size() == 1) return {moved_to};
+    if (!fs::is_directory(moved_to, ignored))
+      throw InvalidArgument("the run's dataset is {} files; {} names the folder they are in now",
+                            files.size(), flag);
+    for (auto& file : files) file = (fs::path(moved_to) / fs::path(file).filename()).string();
+  }
+  for (const auto& file : files)
+    if (!fs::exists(file, ignored))
+      throw InvalidArgument("the run's dataset '{}' is not there; name it with {}", file, flag);
+  return files;
 }
 
 Trajectories load_dataset(const RunRecord& record, const std::string& moved_to,
                           const std::string& flag) {
   auto options = reading_options(record);
-  options.data = dataset_path(record, moved_to, flag);
+  options.files = dataset_files(record, moved_to, flag);
   auto loaded = options.load();
   require_same_data(record.fingerprint(), fingerprint_of(loaded.data), loaded.path);
   return std::move(loaded.data);
@@ -160,13 +169,15 @@ Trajectories load_dataset(const RunRecord& record, const std::string& moved_to,
 LabelledDataset load_labelled_dataset(const LoadedRun& run, const std::string& moved_to,
                                       const std::string& flag) {
   auto options = reading_options(run.record);
-  options.data = dataset_path(run.record, moved_to, flag);
+  options.files = dataset_files(run.record, moved_to, flag);
   LabelledDataset labelled{
       options.load_everything(),
       {},
-      std::max<std::int64_t>(run.record.k(), 1 + *std::ranges::max_element(run.labels))};
+      std::max<std::int64_t>(run.record.k(), 1 + *std::ranges::max_element(run.labels)),
+      options};
   const auto& all = labelled.dataset.data;
-  require_same_data(run.record.fingerprint(), fingerprint_of(options.select(all)), options.data);
+  require_same_data(run.record.fingerprint(), fingerprint_of(options.select(all)),
+                    options.files[0]);
   labelled.labels = match_labels(
       all,
       {.episodes = run.episodes, .labels = run.labels, .label_names = {}, .margins = run.margins});

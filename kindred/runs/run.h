@@ -40,10 +40,11 @@ LoadedRun with_alternative(LoadedRun run, const RunFolder& folder, std::int64_t 
 void save_run(const RunFolder& folder, const Trajectories& data, const Clustering& clustering,
               const RunRecord& record, const std::string& config);
 
-/// Where the dataset of a run is: at `moved_to`, or where the run found it when that is empty.
-/// Throws InvalidArgument naming `flag` when it is not there.
-std::string dataset_path(const RunRecord& record, const std::string& moved_to,
-                         const std::string& flag);
+/// Where the dataset of a run is: at `moved_to`, or where the run found it when that is empty; of
+/// several files `moved_to` is the folder. Throws InvalidArgument naming `flag` when it is not
+/// there.
+std::vector<std::string> dataset_files(const RunRecord& record, const std::string& moved_to,
+                                       const std::string& flag);
 
 /// The dataset of a run, read, labelled and selected as the run did. Throws InvalidArgument when it
 /// is not the one the run was made from.
@@ -55,6 +56,7 @@ struct LabelledDataset {
   Dataset dataset;       ///< All episodes, also those the run left out.
   EpisodeLabels labels;  ///< Of all episodes.
   std::int64_t clusters = 0;
+  DatasetOptions options{};  ///< How it was read.
 };
 
 /// Throws as load_dataset.

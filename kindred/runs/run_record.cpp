@@ -168,6 +168,8 @@ RunRecord RunRecord::read(const std::filesystem::path& path) {
         "with 'kindred cluster'",
         path.string(), format);
   require_fields(document, required_fields(), "", path);
+  if (document["dataset"].contains("files"))
+    require_fields(document["dataset"]["files"], Json::array({"text"}), "dataset.files", path);
   if (document["result"].contains("alternatives"))
     require_fields(document["result"]["alternatives"], alternative_fields(), "result.alternatives",
                    path);

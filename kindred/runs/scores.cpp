@@ -2,13 +2,22 @@
 
 #include <numeric>
 
-#include "kindred/data/truth.h"
-
 namespace kindred {
+
+KnownLabels where_known(std::span<const std::int32_t> found, std::span<const std::int32_t> truth) {
+  KnownLabels known;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (truth[i] < 0) continue;
+    known.found.push_back(found[i]);
+    known.truth.push_back(truth[i]);
+  }
+  return known;
+}
 
 std::optional<double> oracle_nmi(const Trajectories& data) {
   if (data.oracle.empty() || data.labels.empty()) return std::nullopt;
-  return normalized_mutual_information(data.oracle.span(), data.labels.span());
+  const auto known = where_known(data.oracle.span(), data.labels.span());
+  return normalized_mutual_information(known.found, known.truth);
 }
 
 void add_scores(nlohmann::ordered_json& json, const ClusteringScores& scores) {
@@ -20,13 +29,15 @@ void add_scores(nlohmann::ordered_json& json, const ClusteringScores& scores) {
   json["completeness"] = scores.completeness;
 }
 
-ClusteringScores score_run(const LoadedRun& run, const std::filesystem::path& truth) {
+ClusteringScores score_run(const LoadedRun& run, const std::filesystem::path& truth,
+                           const TruthColumns& columns) {
   Trajectories named;  // the truth is matched to episodes by name; nothing else is needed
   std::vector<std::int64_t> offsets(run.episodes.size() + 1);
   std::iota(offsets.begin(), offsets.end(), 0);
   named.offsets = std::move(offsets);
   named.ids = run.episodes;
-  return score_clustering(run.labels, label_from_csv(named, truth).labels.span());
+  const auto known = where_known(run.labels, label_from_csv(named, truth, columns).labels.span());
+  return score_clustering(known.found, known.truth);
 }
 
 }  // namespace kindred

@@ -41,9 +41,9 @@ nb::object view(nb::handle self, const Column<T>& column, std::vector<std::size_
   return nb::cast(nb::ndarray<nb::numpy, const T>(column.data(), shape.size(), shape.data(), self));
 }
 
-PyDataset load(const std::string& path, const std::string& options) {
+PyDataset load(const std::vector<std::string>& files, const std::string& options) {
   PyDataset result;
-  result.options.data = path;
+  result.options.files = files;
   const auto asked = nlohmann::json::parse(options);
   OptionTable table;
   for (auto part : {result.options.describe_reading(), result.options.describe_selection(),
@@ -95,22 +95,23 @@ const std::string& file_of(const PyDataset& self) {
 
 std::vector<std::string> write_labels(const PyDataset& self, std::vector<std::int32_t> labels,
                                       const std::string& key, bool replace) {
-  const auto& path = file_of(self);
+  file_of(self);
   const auto everything = self.options.load_everything();
   LabelsFile found;
   found.episodes = self.dataset.data.ids;
   found.labels = std::move(labels);
   const auto matched = match_labels(everything.data, found);
   std::vector<std::string> written;
-  for (const auto& [file, what] : kindred::write_labels(path, self.dataset.format, everything.data,
-                                                        matched, {.key = key, .replace = replace}))
+  for (const auto& [file, what] :
+       kindred::write_labels(self.options, everything, matched, {.key = key, .replace = replace}))
     written.push_back(file.string());
   return written;
 }
 
 std::vector<std::string> undo(const PyDataset& self) {
   std::vector<std::string> changed;
-  for (const auto& file : undo_labels(file_of(self), self.dataset.format))
+  file_of(self);
+  for (const auto& file : undo_labels(self.options.files, self.dataset.format))
     changed.push_back(file.string());
   return changed;
 }
@@ -129,6 +130,7 @@ void extract(const PyDataset& self, const std::vector<std::int64_t>& episodes,
              const std::string& target) {
   const nb::gil_scoped_release released;
   if (self.dataset.path.empty()) return write_selected(self.dataset.data, episodes, target);
+  require_one_file(self.dataset);
   const auto everything = self.options.load_everything();
   std::unordered_map<std::string_view, std::int64_t> number;
   for (std::size_t i = 0; i < everything.data.ids.size(); ++i)
@@ -164,6 +166,10 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro("ids", [](const PyDataset& self) { return self.dataset.data.ids; })
       .def_prop_ro("label_names",
                    [](const PyDataset& self) { return self.dataset.data.label_names; })
+      .def_prop_ro("observation_names",
+                   [](const PyDataset& self) { return self.dataset.data.observation_names; })
+      .def_prop_ro("action_names",
+                   [](const PyDataset& self) { return self.dataset.data.action_names; })
       .def("returns",
            [](const PyDataset& self) {
              auto values = episode_returns(self.dataset.data);
@@ -211,7 +217,7 @@ void bind_dataset(nb::module_& module) {
     return view(self, observations.floats(), {steps(of), dim});
   });
 
-  module.def("load", &load, nb::arg("path"), nb::arg("options"));
+  module.def("load", &load, nb::arg("files"), nb::arg("options"));
   module.def("from_arrays", &from_arrays, nb::arg("floats").none(), nb::arg("bytes").none(),
              nb::arg("continuous").none(), nb::arg("discrete").none(), nb::arg("count"),
              nb::arg("offsets"), nb::arg("rewards").none(), nb::arg("terminals").none(),

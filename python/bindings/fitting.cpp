@@ -67,7 +67,7 @@ class Job {
  public:
   Job(const PyDataset& data, const std::string& method, const std::string& options,
       const std::string& preset, const std::string& folder, int threads, const std::string& device,
-      bool resume)
+      bool resume, bool force)
       : data_(data), method_(find_method(method).make()) {
     require_device(device);
     if (!preset.empty()) method_->use_preset(preset);
@@ -76,6 +76,7 @@ class Job {
     request_.dataset = data_.options;
     request_.method = method_.get();
     request_.folder = RunFolder(folder);
+    request_.force = force;
     request_.command = "kindred (Python)";
     request_.config = fmt::format("method = \"{}\"\n{}", method, to_toml(table));
     RunContext run;
@@ -164,9 +165,10 @@ void bind_fitting(nb::module_& module) {
   module.def("describe_loading", &describe_loading);
   nb::class_<Job>(module, "Job")
       .def(nb::init<const PyDataset&, const std::string&, const std::string&, const std::string&,
-                    const std::string&, int, const std::string&, bool>(),
+                    const std::string&, int, const std::string&, bool, bool>(),
            nb::arg("data"), nb::arg("method"), nb::arg("options"), nb::arg("preset"),
-           nb::arg("folder"), nb::arg("threads"), nb::arg("device"), nb::arg("resume"))
+           nb::arg("folder"), nb::arg("threads"), nb::arg("device"), nb::arg("resume"),
+           nb::arg("force"))
       .def("wait", &Job::wait, nb::arg("seconds"))
       .def("stop", &Job::stop)
       .def("progress", &Job::progress)

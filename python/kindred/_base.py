@@ -28,6 +28,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     preset: str | None
     run: str | os.PathLike[str] | None
     resume: bool
+    force: bool
     progress: bool | ProgressCallback
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -40,6 +41,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             preset=self.preset,
             run=self.run,
             resume=self.resume,
+            force=self.force,
             n_jobs=self.n_jobs,
             device=self.device,
             progress=self.progress,

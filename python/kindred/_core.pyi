@@ -6,7 +6,7 @@ import numpy.typing as npt
 version: str
 torch_version: str
 
-def load(path: str, options: str) -> Dataset: ...
+def load(files: list[str], options: str) -> Dataset: ...
 def from_arrays(
     floats: npt.NDArray[np.float32] | None,
     bytes: npt.NDArray[np.uint8] | None,
@@ -33,6 +33,8 @@ class Dataset:
     action_count: int
     ids: list[str]
     label_names: list[str]
+    observation_names: list[str]
+    action_names: list[str]
     def observations(self) -> Any: ...
     def actions(self) -> npt.NDArray[Any]: ...
     def rewards(self) -> npt.NDArray[np.float32] | None: ...
@@ -47,7 +49,16 @@ class Dataset:
 
 class Job:
     def __init__(
-        self, data: Dataset, method: str, options: str, preset: str, folder: str, threads: int, device: str, resume: bool
+        self,
+        data: Dataset,
+        method: str,
+        options: str,
+        preset: str,
+        folder: str,
+        threads: int,
+        device: str,
+        resume: bool,
+        force: bool,
     ) -> None: ...
     def wait(self, seconds: float) -> bool: ...
     def stop(self) -> None: ...

@@ -112,8 +112,23 @@ class Dataset:
 
     @property
     def labels(self) -> Array | None:
-        """The true policy of each episode, where the source says."""
+        """The true policy of each episode, where the source says; -1: unknown."""
         return self._core.labels()
+
+    @property
+    def label_names(self) -> list[str] | None:
+        """What label i is called, where the source names them."""
+        return self._core.label_names or None
+
+    @property
+    def observation_names(self) -> list[str] | None:
+        """What each number of an observation is called, where the source names them."""
+        return self._core.observation_names or None
+
+    @property
+    def action_names(self) -> list[str] | None:
+        """What each number of an action is called, where the source names them."""
+        return self._core.action_names or None
 
     def describe(self) -> dict[str, Any]:
         """Format, size and dimensions."""
@@ -158,21 +173,24 @@ class Dataset:
 def load(source: Any, **options: Any) -> Dataset:
     """A dataset from whatever holds one.
 
-    A path of any format Kindred reads (D4RL, Minari, robomimic, LeRobot, NPZ, Parquet, Kindred's own); the id of a local
-    Minari dataset; a Minari dataset, a d3rlpy buffer, or episodes in a list. Options are those of
-    `kindred info --help`, with underscores: ``load(path, truth="labels.csv", min_length=10)``.
+    A path of any format Kindred reads (D4RL, Minari, robomimic, LeRobot, NPZ, Parquet, Kindred's own),
+    or several that are one dataset; the id of a local Minari dataset; a Minari dataset, a d3rlpy buffer,
+    or episodes in a list. Options are those of `kindred info --help`, with underscores: ``load(path,
+    truth="labels.csv", min_length=10)``, ``load(path, obs_key=["state[0:7]", "goal"], action_key="u", episode_key="run")``.
     """
     if isinstance(source, Dataset):
         return source
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        if not os.path.exists(path):
-            path = _minari_path(path) or path
+    files = [source] if isinstance(source, (str, os.PathLike)) else source
+    if isinstance(files, (list, tuple)) and files and all(isinstance(file, (str, os.PathLike)) for file in files):
         named = {name.replace("_", "-"): value for name, value in options.items()}
-        return Dataset(_core.load(path, json.dumps(named)))
+        return Dataset(_core.load([_found(os.fspath(file)) for file in files], json.dumps(named, default=os.fspath)))
     if options:
         raise TypeError(f"{', '.join(options)} can be given for files only")
     return _from_memory(source)
+
+
+def _found(path: str) -> str:
+    return path if os.path.exists(path) else _minari_path(path) or path
 
 
 def _minari_path(name: str) -> str | None:
@@ -343,6 +361,8 @@ def is_table(X: Any) -> bool:
     if hasattr(X, "__array__") or hasattr(X, "tocsr"):
         return True
     row = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(row, (str, os.PathLike)):  # files
+        return False
     if isinstance(row, (list, tuple)):
         return bool(row) and np.isscalar(row[0])
     return row is not None and np.isscalar(row)

@@ -25,6 +25,7 @@ def cluster(
     preset: str | None = None,
     run: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    force: bool = False,
     n_jobs: int | None = None,
     device: str = "cpu",
     progress: bool | ProgressCallback = False,
@@ -34,11 +35,20 @@ def cluster(
 
     Options are those of `kindred cluster --method METHOD --help`, with underscores: ``cluster(data,
     "caae", k=4, seed=1)``. `run` is where to keep the run's folder; without it the folder lives as
-    long as what is returned.
+    long as what is returned. `force` replaces a finished run that is there.
     """
     named = {name.replace("_", "-"): value for name, value in options.items()}
     return fit(
-        load(data), method, named, preset=preset, run=run, resume=resume, n_jobs=n_jobs, device=device, progress=progress
+        load(data),
+        method,
+        named,
+        preset=preset,
+        run=run,
+        resume=resume,
+        force=force,
+        n_jobs=n_jobs,
+        device=device,
+        progress=progress,
     )
 
 
@@ -50,6 +60,7 @@ def fit(
     preset: str | None,
     run: str | os.PathLike[str] | None,
     resume: bool,
+    force: bool,
     n_jobs: int | None,
     device: str,
     progress: bool | ProgressCallback,
@@ -57,7 +68,9 @@ def fit(
     """Fits on a thread of its own and waits; whatever is raised meanwhile, Ctrl-C too, ends the fit."""
     home = _TemporaryFolder() if run is None else None
     folder = os.path.join(home.path, "run") if home else os.fspath(run or "")
-    job = _core.Job(data._core, method, json.dumps(options), preset or "", folder, threads(n_jobs), device, resume)
+    job = _core.Job(
+        data._core, method, json.dumps(options), preset or "", folder, threads(n_jobs), device, resume, force
+    )
     try:
         with _Watcher(progress) as watcher:
             while not job.wait(0.1):

@@ -39,6 +39,7 @@ COMMON = [
     ("device", "str", "cpu", "'cpu' or 'cuda'."),
     ("run", "str | os.PathLike[str] | None", None, "Where to keep the run folder; None: for as long as the model lives."),
     ("resume", "bool", False, "Go on with what an interrupted fit left in `run`."),
+    ("force", "bool", False, "Replace a finished run in `run`."),
     ("progress", "bool | ProgressCallback", False, "True: a tqdm bar; or a function of (stage, round, rounds, share)."),
 ]
 

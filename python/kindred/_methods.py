@@ -101,6 +101,8 @@ class PGKMeans(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -179,6 +181,7 @@ class PGKMeans(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -217,6 +220,7 @@ class PGKMeans(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress
 
 
@@ -276,6 +280,8 @@ class CAAE(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -332,6 +338,7 @@ class CAAE(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -358,6 +365,7 @@ class CAAE(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress
 
 
@@ -421,6 +429,8 @@ class DEC(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -481,6 +491,7 @@ class DEC(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -509,6 +520,7 @@ class DEC(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress
 
 
@@ -563,6 +575,8 @@ class VAEKMeans(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -615,6 +629,7 @@ class VAEKMeans(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -639,6 +654,7 @@ class VAEKMeans(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress
 
 
@@ -694,6 +710,8 @@ class VQVAE(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -746,6 +764,7 @@ class VQVAE(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -770,6 +789,7 @@ class VQVAE(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress
 
 
@@ -824,6 +844,8 @@ class SORL(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -876,6 +898,7 @@ class SORL(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -900,6 +923,7 @@ class SORL(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress
 
 
@@ -922,6 +946,8 @@ class ReturnKMeans(Estimator):
         Where to keep the run folder; None: for as long as the model lives.
     resume : bool, default False
         Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
     """
@@ -944,6 +970,7 @@ class ReturnKMeans(Estimator):
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        force: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -953,4 +980,5 @@ class ReturnKMeans(Estimator):
         self.device = device
         self.run = run
         self.resume = resume
+        self.force = force
         self.progress = progress

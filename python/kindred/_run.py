@@ -143,8 +143,9 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     """A run that the program or an estimator wrote; its dataset is read where it still is."""
     run = Run(folder)
     described = run.record["dataset"]
-    if os.path.exists(described["path"]):
-        run._data = Dataset(_core.load(described["path"], json.dumps(described["reading"])))
+    files = described.get("files", [described["path"]])
+    if all(os.path.exists(file) for file in files):
+        run._data = Dataset(_core.load(files, json.dumps(described["reading"])))
     return run
 
 

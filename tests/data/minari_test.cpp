@@ -61,6 +61,43 @@ TEST_F(Minari, OrdersEpisodesByNumber) {
   EXPECT_EQ(data.rewards[10], 10.0f);
 }
 
+TEST_F(Minari, ActionsMayBeDictionariesToo) {
+  add_episode(0, 2);
+  parts_.erase("episode_0/actions");
+  parts_["episode_0/observations"] = array<float>({3, 1});
+  parts_["episode_0/actions/_index_0"] = array<float>({2, 2}, {1, 2, 3, 4});
+  parts_["episode_0/actions/_index_1"] = array<std::int64_t>({2}, {7, 8});
+  const auto data = read();
+  EXPECT_THAT(to_vector(data.actions.floats()), ElementsAre(1, 2, 7, 3, 4, 8));
+  EXPECT_THAT(data.action_names, ElementsAre("_index_0[0]", "_index_0[1]", "_index_1"));
+  ReadOptions options;
+  options.action_keys = {"_index_1"};
+  EXPECT_TRUE(read(options).actions.is_discrete());
+}
+
+TEST_F(Minari, LabelsMayBeText) {
+  for (int i = 0; i < 3; ++i) {
+    add_episode(i, 1);
+    parts_[fmt::format("episode_{}/observations", i)] = array<float>({2, 1});
+  }
+  const auto path = write_parts(folder_ / "main_data.hdf5", parts_);
+  modify(path, [](hid_t file) {  // as h5py writes text
+    const hdf5::Handle type(H5Tcopy(H5T_C_S1)), space(H5Screate(H5S_SCALAR));
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    for (const auto& [name, text] :
+         {std::pair{"episode_0", "tim"}, std::pair{"episode_2", "ann"}}) {
+      const hdf5::Handle made(H5Acreate_by_name(file, name, "operator", type.get(), space.get(),
+                                                H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      H5Awrite(made.get(), type.get(), &text);
+    }
+  });
+  ReadOptions options;
+  options.label_key = "operator";
+  const auto data = read_trajectories(path, options);
+  EXPECT_THAT(to_vector(data.labels), ElementsAre(1, -1, 0));
+  EXPECT_THAT(data.label_names, ElementsAre("ann", "tim"));
+}
+
 TEST_F(Minari, JoinsDictionariesAndTuples) {
   add_episode(0, 2);
   parts_["episode_0/observations/b"] = array<double>({3, 2}, {1, 2, 3, 4, 5, 6});
@@ -72,6 +109,8 @@ TEST_F(Minari, JoinsDictionariesAndTuples) {
   EXPECT_THAT(expanded(read(keys({"b", "a/_index_10"})).observations),
               ElementsAre(1, 2, 20, 3, 4, 21));
   EXPECT_THAT(expanded(read(keys({"a"})).observations), ElementsAre(10, 20, 11, 21));
+  EXPECT_THAT(read().observation_names, ElementsAre("a/_index_9", "a/_index_10", "b[0]", "b[1]"));
+  EXPECT_THAT(expanded(read(keys({"b[1]", "rewards"})).observations), ElementsAre(2, 0, 4, 0));
   const auto image = read(keys({"image"}));
   EXPECT_TRUE(image.observations.is_bytes());
   EXPECT_THAT(expanded(image.observations), ElementsAre(7, 7, 7, 7, 8, 0, 0, 0));

@@ -97,12 +97,21 @@ TEST_F(Truth, CsvEpisodesAreIdsOrNumbers) {
   EXPECT_THAT(label(data, "episode,label\n0,5\n1,6\n2,7\n").labels.span(), ElementsAre(5, 6, 7));
 }
 
-TEST_F(Truth, CsvMustCoverEveryEpisodeOnce) {
+TEST_F(Truth, CsvColumnsMayHaveOtherNames) {
+  auto data = with_returns({1, 2});
+  data.ids = {"a", "b"};
+  write_text(path_, "label,take,operator\n9,a,tim\n9,b,ann\n");
+  const auto labelled = label_from_csv(data, path_, {.episode = "take", .label = "operator"});
+  EXPECT_THAT(labelled.labels.span(), ElementsAre(1, 0));
+  EXPECT_THAT(labelled.label_names, ElementsAre("ann", "tim"));
+  EXPECT_THAT(complaint(data, "episode,operator\na,0\nb,1\n"), HasSubstr("--truth-column"));
+}
+
+TEST_F(Truth, CsvMayCoverSomeEpisodesOnce) {
   auto data = with_returns({1, 2, 3});
   data.ids = {"a", "b", "c"};
-  EXPECT_EQ(complaint(data, "episode,label\na,0\nc,1\n"),
-            fmt::format("'{}' labels 2 of 3 episodes; the first without a label is number 1 ('b')",
-                        path_.string()));
+  EXPECT_THAT(label(data, "episode,label\na,0\nc,1\n").labels.span(), ElementsAre(0, -1, 1));
+  EXPECT_THAT(count_labels(std::vector<std::int32_t>{-1, 1, 0, -1}).sizes, ElementsAre(1, 1));
   EXPECT_EQ(complaint(data, "episode,label\na,0\nb,1\n\na,1\nc,0\n"),
             fmt::format("'{}' line 5: episode 'a' was already labelled in line 2; keep one of the "
                         "two",

@@ -68,6 +68,63 @@ TEST_F(ClusterTest, ReplacingARunRemovesWhatBelongedToTheOld) {
     EXPECT_FALSE(fs::exists(file)) << file;
 }
 
+TEST_F(ClusterTest, AsksBeforeItReplacesARun) {
+  run();
+  const auto before = read_text(folder_.record());
+  auto asked = request();
+  asked.force = false;
+  EXPECT_THAT(message_of<InvalidArgument>([&] { cluster(asked, {}); }),
+              HasSubstr("holds a finished run; replace it with --force"));
+  EXPECT_EQ(read_text(folder_.record()), before);
+  RunContext resumed;
+  resumed.resume = true;
+  EXPECT_EQ(cluster(asked, resumed).end, End::kWasFinished);
+}
+
+TEST_F(ClusterTest, SeveralFilesAreOneDataset) {
+  const auto second = (home_ / "second.h5").string();
+  write_trajectories(testing::linear_control({}, 2), second, Format::kKindred);
+  auto asked = request();
+  asked.dataset.files.push_back(second);
+  const auto record = cluster(asked, {}).record;
+  const auto each = read_trajectories(data_).episodes();
+  EXPECT_EQ(record.dataset["episodes"], 2 * each);
+  EXPECT_EQ(record.dataset["files"].size(), 2u);
+  EXPECT_EQ(load_dataset(record, "").episodes(), 2 * each);
+  const auto fitted = load_run(folder_);
+  EXPECT_EQ(fitted.episodes.front(), "data/0");
+  EXPECT_EQ(fitted.episodes.back(), fmt::format("second/{}", each - 1));
+
+  const auto labelled = load_labelled_dataset(fitted, "", "--data");
+  const auto before = read_text(second);
+  EXPECT_EQ(write_labels(labelled.options, labelled.dataset, labelled.labels, {}).size(), 2u);
+  EXPECT_NE(read_text(second), before);
+  EXPECT_EQ(undo_labels(labelled.options.files, Format::kKindred).size(), 2u);
+  EXPECT_EQ(read_text(second), before);
+  EXPECT_THAT(
+      message_of<InvalidArgument>([&] { undo_labels(labelled.options.files, Format::kKindred); }),
+      HasSubstr("nothing to undo"));
+  EXPECT_THAT(message_of<InvalidArgument>([&] { require_one_file(labelled.dataset); }),
+              HasSubstr("the dataset is 2 files"));
+  fs::create_directory(home_ / "moved");
+  fs::rename(data_, home_ / "moved" / "data.h5");
+  fs::rename(second, home_ / "moved" / "second.h5");
+  EXPECT_THAT(message_of<InvalidArgument>([&] { load_dataset(record, "", "--data"); }),
+              HasSubstr("is not there"));
+  EXPECT_EQ(load_dataset(record, (home_ / "moved").string(), "--data").episodes(), 2 * each);
+}
+
+TEST_F(ClusterTest, OnlyKnownTruthsAreScored) {
+  auto asked = request();
+  asked.dataset.truth = (home_ / "truth.csv").string();
+  asked.dataset.truth_column = "who";
+  asked.dataset.truth_episode_column = "run";
+  write_text(asked.dataset.truth, "run,who\n0,ann\n1,bob\n2,ann\n");
+  const auto record = cluster(asked, {}).record;
+  EXPECT_EQ(record.result["truth_known"], 3);
+  EXPECT_TRUE(record.result.contains("nmi"));
+}
+
 TEST_F(ClusterTest, RefusesAFolderAnotherProcessIsAtWorkIn) {
   fs::create_directories(folder_.path());
   {

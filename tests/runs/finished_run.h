@@ -32,11 +32,12 @@ class FinishedRun : public ::testing::Test {
 
   ClusterRequest request() const {
     ClusterRequest request;
-    request.dataset.data = data_.string();
+    request.dataset.files = {data_.string()};
     request.method = method_.get();
     request.folder = folder_;
     request.command = "kindred cluster data.h5";
     request.config = "k = 2\n";
+    request.force = true;
     return request;
   }
 

@@ -1,0 +1,151 @@
+#include "kindred/data/join.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <unordered_set>
+
+#include "kindred/core/error.h"
+#include "kindred/data/episodes.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using Parts = std::vector<Trajectories>;
+
+std::string action_words(const Actions& actions) {
+  return actions.is_discrete() ? "discrete" : fmt::format("{} numbers", actions.dim());
+}
+
+void require_alike(const Parts& parts, std::span<const std::string> names) {
+  const auto& first = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto& part = parts[i];
+    if (part.observations.dim() != first.observations.dim())
+      throw DataFormatError(
+          "'{}' has observations of {} numbers and '{}' of {}; files of one dataset have as many",
+          names[i], part.observations.dim(), names[0], first.observations.dim());
+    if (action_words(part.actions) != action_words(first.actions))
+      throw DataFormatError(
+          "the actions in '{}' are {} and those in '{}' {}; files of one dataset have the same",
+          names[i], action_words(part.actions), names[0], action_words(first.actions));
+  }
+}
+
+/// The values of all parts; nothing when one of them has none.
+template <class T, class Get>
+Column<T> joined(const Parts& parts, Get get) {
+  std::vector<T> all;
+  for (const auto& part : parts) {
+    const Column<T>& column = get(part);
+    if (column.empty()) return {};
+    all.insert(all.end(), column.begin(), column.end());
+  }
+  return all;
+}
+
+Observations join_observations(const Parts& parts) {
+  const auto dim = parts[0].observations.dim();
+  if (std::ranges::all_of(parts, [](const auto& part) { return part.observations.is_bytes(); }))
+    return Observations::dense(
+        joined<std::uint8_t>(
+            parts, [](const auto& p) -> auto& { return p.observations.bytes(); }),
+        dim);
+  std::int64_t steps = 0;
+  for (const auto& part : parts) steps += part.steps();
+  std::vector<float> rows(static_cast<std::size_t>(steps * dim));
+  float* to = rows.data();
+  for (const auto& part : parts) {
+    part.observations.copy(0, part.steps(), to);
+    to += part.steps() * dim;
+  }
+  return Observations::dense(std::move(rows), dim);
+}
+
+Actions join_actions(const Parts& parts) {
+  if (!parts[0].actions.is_discrete())
+    return Actions::continuous(
+        joined<float>(
+            parts, [](const auto& p) -> auto& { return p.actions.floats(); }),
+        parts[0].actions.dim());
+  std::int64_t count = 0;
+  for (const auto& part : parts) count = std::max(count, part.actions.count());
+  return Actions::discrete(joined<std::int32_t>(
+                               parts, [](const auto& p) -> auto& { return p.actions.ints(); }),
+                           count);
+}
+
+bool all_differ(const std::vector<std::string>& ids) {
+  return std::unordered_set<std::string_view>(ids.begin(), ids.end()).size() == ids.size();
+}
+
+/// What tells the episodes of one file from those of another: its stem, or else its whole path.
+std::vector<std::string> prefixes(std::span<const std::string> names) {
+  std::vector<std::string> stems;
+  for (const auto& name : names) stems.push_back(fs::path(name).stem().string());
+  return all_differ(stems) ? stems : std::vector<std::string>(names.begin(), names.end());
+}
+
+std::vector<std::string> join_ids(const Parts& parts, std::span<const std::string> names) {
+  std::vector<std::string> plain, prefixed;
+  const auto before = prefixes(names);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (const auto& id : parts[i].ids) {
+      plain.push_back(id);
+      prefixed.push_back(fmt::format("{}/{}", before[i], id));
+    }
+  return all_differ(plain) ? plain : prefixed;
+}
+
+std::string label_name(const Trajectories& data, std::int32_t label) {
+  if (label < 0) return "";
+  const auto number = static_cast<std::size_t>(label);
+  return number < data.label_names.size() ? data.label_names[number] : std::to_string(label);
+}
+
+void join_labels(const Parts& parts, Trajectories& data) {
+  if (std::ranges::all_of(parts, [](const auto& part) { return part.labels.empty(); })) return;
+  const bool named =
+      std::ranges::any_of(parts, [](const auto& part) { return !part.label_names.empty(); });
+  FoundLabels found;
+  for (const auto& part : parts)
+    for (std::int64_t i = 0; i < part.episodes(); ++i) {
+      const auto label = part.labels.empty() ? -1 : part.labels[i];
+      if (named)
+        found.texts.push_back(label_name(part, label));
+      else
+        found.numbers.push_back(label);
+    }
+  set_labels(data, found, "the files");
+}
+
+}  // namespace
+
+Trajectories join_episodes(const Parts& parts, std::span<const std::string> names) {
+  require_alike(parts, names);
+  Trajectories data;
+  std::vector<std::int64_t> offsets{0};
+  for (const auto& part : parts)
+    for (std::int64_t i = 0; i < part.episodes(); ++i)
+      offsets.push_back(offsets.back() + part.length(i));
+  data.offsets = std::move(offsets);
+  data.observations = join_observations(parts);
+  data.actions = join_actions(parts);
+  data.rewards = joined<float>(
+      parts, [](const auto& p) -> auto& { return p.rewards; });
+  data.terminals = joined<std::uint8_t>(
+      parts, [](const auto& p) -> auto& { return p.terminals; });
+  data.timeouts = joined<std::uint8_t>(
+      parts, [](const auto& p) -> auto& { return p.timeouts; });
+  data.oracle = joined<std::int32_t>(
+      parts, [](const auto& p) -> auto& { return p.oracle; });
+  data.ids = join_ids(parts, names);
+  data.provenance = parts[0].provenance;
+  data.observation_names = parts[0].observation_names;
+  data.action_names = parts[0].action_names;
+  join_labels(parts, data);
+  return data;
+}
+
+}  // namespace kindred
