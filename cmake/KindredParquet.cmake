@@ -1,6 +1,6 @@
 # Finds Apache Arrow and Parquet for C++: the system's, a copy anywhere (-DCMAKE_PREFIX_PATH=<folder with
 # include/ and lib/>), or what the pyarrow package of a Python brings along (Python_EXECUTABLE, else
-# build/venv, which scripts/setup makes for the tests). No CMake package of theirs is needed.
+# build/venv or build/venv-arrow, which scripts/setup makes). No CMake package of theirs is needed.
 set(KINDRED_PARQUET AUTO CACHE STRING "Parquet and LeRobot: ON, OFF, or AUTO (where Arrow is found)")
 set_property(CACHE KINDRED_PARQUET PROPERTY STRINGS AUTO ON OFF)
 
@@ -14,7 +14,8 @@ function(kindred_find_arrow)
   find_path(include arrow/api.h NO_CACHE)
   find_library(arrow arrow NO_CACHE)
   find_library(parquet parquet NO_CACHE)
-  set(pythons ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
+  set(pythons ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/build/venv/bin/python
+              ${PROJECT_SOURCE_DIR}/build/venv-arrow/bin/python)
   foreach(python IN LISTS pythons)
     if(include AND arrow AND parquet)
       break()
