@@ -11,6 +11,7 @@ endif()
 
 # A system may have several copies; header and libraries must come from one.
 function(kindred_find_arrow)
+  set(wheel "")
   find_path(include arrow/api.h NO_CACHE)
   find_library(arrow arrow NO_CACHE)
   find_library(parquet parquet NO_CACHE)
@@ -27,6 +28,7 @@ function(kindred_find_arrow)
     if(failed)
       continue()
     endif()
+    set(wheel ${folder})
     set(include ${folder}/include)
     file(GLOB arrow ${folder}/libarrow.so.*)
     file(GLOB parquet ${folder}/libparquet.so.*)
@@ -38,6 +40,8 @@ function(kindred_find_arrow)
   endif()
   set(problem "" PARENT_SCOPE)
   set(KINDRED_ARROW_INCLUDE ${include} PARENT_SCOPE)
+  # Installed programs look there too; CMake adds no folder inside the source tree by itself.
+  set(KINDRED_ARROW_WHEEL ${wheel} PARENT_SCOPE)
   # The wheel's libparquet has an OpenSSL inside that anybody sees. A libcrypto that others bring along
   # (HDF5 does, for curl) would call into it and crash, unless it comes first and finds itself.
   find_library(crypto NAMES libcrypto.so.3 crypto NO_CACHE)
