@@ -134,6 +134,11 @@ Format recognise(const fs::path& path, const ReadOptions& options) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     if (!minari_main_file(path).empty()) return Format::kMinari;
+    if (fs::exists(path / "data" / kMinariMetadata, error))
+      throw IoError(
+          "'{}' is a Minari dataset that is not stored as hdf5; make one that is with "
+          "minari.create_dataset_from_buffers(…, data_format=\"hdf5\")",
+          path.string());
     throw IoError(
         "'{}' is a directory, expected a file or the folder of a Minari dataset "
         "(with data/main_data.hdf5)",
