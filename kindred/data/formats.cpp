@@ -48,6 +48,11 @@ bool is_padded(const hdf5::InputFile& file, const ReadOptions& options) {
 Format recognise_folder(const fs::path& path) {
   if (is_lerobot_folder(path)) return Format::kLerobot;
   if (!minari_main_file(path).empty()) return Format::kMinari;
+  if (fs::exists(path / "data" / kMinariMetadata))
+    throw IoError(
+        "'{}' is a Minari dataset that is not stored as hdf5; make one that is with "
+        "minari.create_dataset_from_buffers(…, data_format=\"hdf5\")",
+        path.string());
   if (is_parquet(path)) return Format::kParquet;
   throw IoError(
       "'{}' is a directory, expected a file or the folder of a Minari dataset (with "

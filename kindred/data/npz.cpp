@@ -15,6 +15,7 @@
 #include "kindred/core/error.h"
 #include "kindred/data/checks.h"
 #include "kindred/data/episodes.h"
+#include "kindred/data/keyed.h"
 #include "kindred/data/npy.h"
 #include "kindred/data/zip.h"
 
@@ -60,18 +61,12 @@ class NpzReader {
     if (!entry)
       throw DataFormatError(
           "{} has no array '{}'; expected observations, actions, and offsets or "
-          "terminals, found {}",
+          "terminals; {}",
           where_, name, contents());
     return Array(archive_, *entry, fmt::format("{} array '{}'", where_, name));
   }
 
-  std::string contents() const {
-    std::vector<std::string> names;
-    for (const auto& entry : archive_.entries())
-      names.push_back(entry.name.ends_with(kSuffix) ? entry.name.substr(0, entry.name.size() - 4)
-                                                    : entry.name);
-    return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
-  }
+  std::string contents() const { return propose_keys(*open_named_arrays(archive_.path())); }
 
   [[noreturn]] static void refuse(const Array& array, const std::string& expected) {
     throw DataFormatError("{} has type {} and shape {}, expected {}", array.where(), array.dtype(),
@@ -170,7 +165,7 @@ class NpzReader {
       if (flat.terminals.empty() && flat.timeouts.empty())
         throw DataFormatError(
             "{} has none of the arrays offsets, terminals and timeouts, expected "
-            "at least one to tell where episodes end; found {}",
+            "at least one to tell where episodes end; {}",
             where_, contents());
       return cut_into_episodes(std::move(flat), options_, where_);
     }

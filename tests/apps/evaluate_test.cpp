@@ -17,8 +17,8 @@ class Evaluated : public Program {
   }
 
   void cluster(const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments = {"cluster", "d.h5", "-k",  "5",        "--restarts",
-                                          "1",       "-o",   "run", "--choose", "objective"};
+    std::vector<std::string> arguments = {"cluster", "d.h5", "-k",  "5",        "--restarts", "1",
+                                          "--force", "-o",   "run", "--choose", "objective"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto outcome = run(arguments);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -78,7 +78,8 @@ TEST_F(Evaluated, DataThatWasMovedOrConverted) {
 
   // D4RL's layout knows neither the environment nor the action that nobody took.
   kindred::write_trajectories(data, folder_ / "d.hdf5", kindred::Format::kD4rl);
-  ASSERT_EQ(run({"cluster", "d.hdf5", "-k", "2", "--policy", "tabular", "-o", "run"}).code, 0);
+  ASSERT_EQ(
+      run({"cluster", "d.hdf5", "-k", "2", "--policy", "tabular", "--force", "-o", "run"}).code, 0);
   expect_bad_input(evaluate({}), "name one with --env");
   const auto outcome = run(evaluate({"--env", "diagonal", "--slip", "0.1"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -97,7 +98,7 @@ TEST_F(Evaluated, PoliciesAreExported) {
   expect_bad_input({"export", "run", "-o", "own"}, "holds files already");
   expect_bad_input({"export", "run", "--policies", "evaluated", "-o", "new"}, "not evaluated yet");
 
-  ASSERT_EQ(run({"cluster", "d.h5", "--method", "return-kmeans", "-o", "run"}).code, 0);
+  ASSERT_EQ(run({"cluster", "d.h5", "--method", "return-kmeans", "--force", "-o", "run"}).code, 0);
   expect_bad_input({"export", "run", "-o", "new"}, "let 'kindred evaluate' clone one");
   ASSERT_EQ(run(evaluate({})).code, 0);
   fs::remove(folder_ / "d.h5");

@@ -22,8 +22,9 @@ TEST_F(Streams, MessagesThatCannotBeWrittenDoNoHarm) {
   for (const char* where : {"2>/dev/full", "2>&-", "2>&- >&- <&-"}) {
     SCOPED_TRACE(where);
     EXPECT_EQ(shell(std::string("\\$kindred generate bandit --per-expert 5 -o b.h5 ") + where), 0);
-    EXPECT_EQ(shell(std::string("\\$kindred cluster b.h5 -k 2 --policy tabular -o run ") + where),
-              0);
+    EXPECT_EQ(
+        shell(std::string("\\$kindred cluster b.h5 -k 2 --policy tabular --force -o run ") + where),
+        0);
     EXPECT_EQ(run({"score", "run"}).code, 0);
     EXPECT_EQ(shell(std::string("\\$kindred info missing.h5 ") + where), 2);
   }

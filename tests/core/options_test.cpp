@@ -219,5 +219,38 @@ TEST(Options, BecomeTomlWithTheirHelp) {
   EXPECT_THAT(to_toml(options.describe()), HasSubstr("floor = \"off\"\n"));
 }
 
+TEST(ListOptions, TakeArraysAndTextsWithCommas) {
+  std::vector<std::string> field;
+  const auto option = texts("obs-key", field, "What was seen.");
+  option.set("a,b[0:7]");
+  EXPECT_THAT(field, ::testing::ElementsAre("a", "b[0:7]"));
+  option.set(json::array({"c", "d,e"}));
+  EXPECT_THAT(field, ::testing::ElementsAre("c", "d", "e"));
+  EXPECT_EQ(option.get(), "c,d,e");
+  EXPECT_THROW(option.set(3), InvalidArgument);
+}
+
+TEST(ListOptions, FilesMayHaveCommasInTheirNames) {
+  std::vector<std::string> field;
+  const auto option = paths("data", field, "The dataset.");
+  option.set("a,b.h5");
+  EXPECT_THAT(field, ::testing::ElementsAre("a,b.h5"));
+  EXPECT_EQ(option.get(), "a,b.h5");
+  option.set(json::array({"a.h5", "b.h5"}));
+  EXPECT_EQ(option.get(), json::array({"a.h5", "b.h5"}));
+  option.set("");
+  EXPECT_TRUE(field.empty());
+}
+
+TEST(FormerNames, AreUnderstoodAndNotWritten) {
+  std::vector<std::string> field;
+  OptionTable table{texts("obs-key", field, "What was seen.")};
+  table[0].former_name = "observation-keys";
+  from_json(table, {{"observation-keys", "a,b"}}, "an old record");
+  EXPECT_THAT(field, ::testing::ElementsAre("a", "b"));
+  EXPECT_TRUE(to_json(table).contains("obs-key"));
+  EXPECT_EQ(find_option(table, ""), nullptr);
+}
+
 }  // namespace
 }  // namespace kindred

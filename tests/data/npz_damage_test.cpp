@@ -23,11 +23,12 @@ TEST_F(Npz, MissingArraysAreNamed) {
   contents.erase("actions");
   EXPECT_THAT(complaint(contents),
               AllOf(HasSubstr("'" + path_.string() + "' has no array 'actions'"),
-                    HasSubstr("found observations, offsets, policy_id, rewards")));
+                    HasSubstr("it holds observations [4, 1] of floats, offsets [3] of integers"),
+                    HasSubstr("such as --obs-key observations")));
   contents = sound_contents();
   contents.erase("offsets");
   EXPECT_THAT(complaint(contents), HasSubstr("none of the arrays offsets, terminals and timeouts"));
-  EXPECT_THAT(complaint(Contents{}), HasSubstr("found nothing"));
+  EXPECT_THAT(complaint(Contents{}), HasSubstr("it holds no arrays"));
 }
 
 TEST_F(Npz, WrongShapesAreNamed) {
