@@ -112,8 +112,19 @@ struct ClusterCommand {
     tell("peak memory", fmt::format("{:.0f} MB", record.machine["peak_rss_mb"].get<double>()));
     tell("run folder", folder.path().string());
     for (const auto& file : folder.results()) tell("", file.string());
+    tell_warnings(record);
     if (record.result["agreement"]["verdict"] == "several" && result.contains("alternatives"))
       tell("second answer", command_line({"label", folder.path().string(), "--alternative", "2"}));
+  }
+
+  /// That there are some; 'kindred info' says what they are.
+  static void tell_warnings(const RunRecord& record) {
+    std::int64_t warnings = 0;
+    for (const auto& one : record.dataset["doctor"]) warnings += one["severity"] == "warning";
+    if (warnings > 0)
+      tell("look at", fmt::format("{} {} odd in this file: {}", warnings,
+                                  warnings == 1 ? "thing looks" : "things look",
+                                  command_line({"info", record.dataset["path"]})));
   }
 
   /// Why this number of policies: what one more would be worth.

@@ -204,10 +204,11 @@ class StepReader {
 
   /// Reads rows to corner, corner + dim, corner + 2 dim, …
   template <class T>
-  static void read_beside(const Dataset& dataset, std::int64_t rows, T* corner, std::int64_t dim) {
+  void read_beside(const Dataset& dataset, std::int64_t rows, T* corner, std::int64_t dim) const {
     const std::int64_t size = dataset.row_size();
     const auto check = [&](std::int64_t row, std::span<const T> values) {
-      if constexpr (std::is_floating_point_v<T>) check_finite(values, row, size, dataset.where());
+      if constexpr (std::is_floating_point_v<T>)
+        if (!options_.keep_not_finite) check_finite(values, row, size, dataset.where());
     };
     if (size == dim) {  // straight into its place
       dataset.read(0, rows, corner);
