@@ -162,7 +162,8 @@ class LinearMotion : public Motion {
       std::vector<double> firsts;
       for (std::int64_t i = 0; i < data.episodes(); ++i) firsts.push_back(seen(data.offsets[i], c));
       std::ranges::sort(firsts);
-      const auto cut = firsts.size() * 5 / 1000;
+      const auto cut =
+          std::max<std::size_t>(1, firsts.size() / 100);  // one may begin inside another
       const double least = firsts[cut], most = firsts[firsts.size() - 1 - cut];
       const double margin = 0.1 * (most - least) + 0.001;
       least_start_.push_back(least - margin);
@@ -173,20 +174,22 @@ class LinearMotion : public Motion {
     starts_known_ = inside * 100 <= std::ssize(chart_.sample);
   }
 
+  /// Of many columns some lie outside by chance.
   bool like_start(std::int64_t step) const {
-    for (std::size_t c = 0; c < columns_.size(); ++c)
-      if (const double value = seen(step, c); value < least_start_[c] || value > most_start_[c])
-        return false;
-    return true;
+    const auto allowed = std::ssize(columns_) / 8;
+    return outside_starts(step, allowed) <= allowed;
   }
-
   bool unlike_start(std::int64_t step) const {
+    return outside_starts(step, several()) >= several();
+  }
+  /// How many columns lie outside the box; stops counting beyond `most`.
+  std::int64_t outside_starts(std::int64_t step, std::int64_t most) const {
     std::int64_t outside = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (std::size_t c = 0; c < columns_.size() && outside <= most; ++c) {
       const double value = seen(step, c);
       outside += value < least_start_[c] || value > most_start_[c];
     }
-    return outside >= several();
+    return outside;
   }
 
   const Chart& chart_;

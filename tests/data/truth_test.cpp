@@ -59,7 +59,7 @@ class Truth : public ::testing::Test {
   }
 
   const fs::path path_ =
-      fs::path(testing::TempDir()) /
+      fs::path(::testing::TempDir()) /
       fmt::format("kindred_{}.csv",
                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
