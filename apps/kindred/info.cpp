@@ -100,7 +100,7 @@ void tell_diagnoses(const std::vector<Diagnosis>& found) {
 }
 
 void run(DatasetOptions options, const Common& common) {
-  options.read.keep_not_finite = true;  // the doctor says where
+  options.read.lenient = true;  // the doctor says where
   const Dataset dataset = options.load();
   const Trajectories& data = dataset.data;
   Json json = dataset.describe();

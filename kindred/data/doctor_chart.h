@@ -73,6 +73,7 @@ void check_scales(const Chart& chart, Found& found);
 void check_precision(const Chart& chart, Found& found);
 void check_copied_columns(const Chart& chart, Found& found);
 void check_wrapping(const Chart& chart, Found& found);
+void check_empty_episodes(const Chart& chart, Found& found);
 void check_tiny_episodes(const Chart& chart, Found& found);
 void check_repeated_episodes(const Chart& chart, Found& found);
 void check_seams(const Chart& chart, Found& found);

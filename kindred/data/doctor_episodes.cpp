@@ -162,6 +162,20 @@ InnerFlags find_inner_flags(const Trajectories& data, const Column<std::uint8_t>
 
 }  // namespace
 
+void check_empty_episodes(const Chart& chart, Found& found) {
+  std::vector<std::string> names;
+  const auto given = chart.data.provenance.value("empty_episodes", nlohmann::json::array());
+  for (const auto& name : given)
+    if (name.is_string()) names.push_back(name);
+  if (names.empty()) return;
+  found.push_back(
+      {.key = "empty-episode",
+       .evidence = fmt::format("{} {} no steps: {}", counted(std::ssize(names), "episode"),
+                               names.size() == 1 ? "has" : "have", listed(names)),
+       .advice = "remove them; clustering refuses the file until then",
+       .details = {{"episodes", names}}});
+}
+
 void check_tiny_episodes(const Chart& chart, Found& found) {
   const auto& data = chart.data;
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(data.episodes()));

@@ -22,8 +22,9 @@ constexpr std::int64_t kSeamColumns = 64;
 constexpr std::int64_t kOneHotActions = 16;
 constexpr std::int64_t kStepsPerInput = 10;  // for a model of the motion
 constexpr double kHighQuantile = 0.999;
-constexpr double kLeastStep = 0.01;  // deviations: smaller changes are no leaps
-constexpr double kLeap = 4.0;        // times what 999 of 1,000 steps stay below
+constexpr double kLeastStep = 0.01;   // deviations: smaller changes are no leaps
+constexpr double kLeap = 4.0;         // times what 999 of 1,000 steps stay below
+constexpr double kFairMotion = 0.25;  // of the way of an average step
 constexpr std::int64_t kRandomPairs = 10'000;
 constexpr double kBeyondChance = 20.0;     // times as many seams as among random episodes
 constexpr double kRareTransition = 0.002;  // of the visits to a state
@@ -39,9 +40,8 @@ class Motion {
   virtual bool begins_anew(std::int64_t step) const = 0;
 };
 
-double high_quantile(std::vector<double>& values) {
-  const auto at =
-      static_cast<std::ptrdiff_t>(kHighQuantile * static_cast<double>(values.size() - 1));
+double quantile(std::vector<double>& values, double share) {
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, values.begin() + at);
   return values[static_cast<std::size_t>(at)];
 }
@@ -70,6 +70,7 @@ class LinearMotion : public Motion {
 
   bool goes_on(std::int64_t from, std::int64_t to) const override {
     if (starts_known_ && like_start(to)) return false;
+    if (!moves(from)) return false;  // what rests between episodes is the same after them
     for (std::size_t c = 0; c < columns_.size(); ++c)  // spares most the prediction
       if (std::abs(change(from, to, c)) > kLeap * usual_[c]) return false;
     return surprise(from, to) <= 1.0;
@@ -100,6 +101,17 @@ class LinearMotion : public Motion {
   double change(std::int64_t from, std::int64_t to, std::size_t c) const {
     return (double{chart_.seen(to, columns_[c])} - chart_.seen(from, columns_[c])) /
            facts(c).deviation;
+  }
+
+  double way(std::int64_t from, std::int64_t to) const {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) sum += std::abs(change(from, to, c));
+    return sum;
+  }
+  /// Whether the step into this one went a fair part of the usual way.
+  bool moves(std::int64_t step) const {
+    return !std::ranges::binary_search(chart_.data.offsets.span(), step) &&
+           way(step - 1, step) > kFairMotion * usual_way_;
   }
 
   void input(std::int64_t step, std::vector<double>& out) const {
@@ -140,6 +152,8 @@ class LinearMotion : public Motion {
       problem.add(in, out);
     }
     weights_ = problem.weights();
+    for (const auto step : chart_.sample) usual_way_ += way(step, step + 1);
+    usual_way_ /= static_cast<double>(chart_.sample.size());
     std::vector<std::vector<double>> missed(columns_.size()), changed(columns_.size());
     for (const auto step : chart_.sample) {
       misses(step, step + 1, in, out);
@@ -149,8 +163,8 @@ class LinearMotion : public Motion {
       }
     }
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      expected_.push_back(std::max(high_quantile(missed[c]), kLeastStep));
-      usual_.push_back(std::max(high_quantile(changed[c]), kLeastStep));
+      expected_.push_back(std::max(quantile(missed[c], kHighQuantile), kLeastStep));
+      usual_.push_back(std::max(quantile(changed[c], kHighQuantile), kLeastStep));
     }
   }
 
@@ -197,6 +211,7 @@ class LinearMotion : public Motion {
   std::vector<std::size_t> moving_;  // continuous actions
   std::int64_t choices_ = 0;         // discrete ones
   bool usable_ = false, starts_known_ = false;
+  double usual_way_ = 0.0;                // of a step, on average
   std::vector<double> weights_;           // [inputs, columns]
   std::vector<double> expected_, usual_;  // [columns]: high quantiles of misses and of changes
   std::vector<double> least_start_, most_start_;

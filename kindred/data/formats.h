@@ -37,9 +37,9 @@ struct ReadOptions {
   std::string label_key = "policy_id";
   /// Whether observations that repeat are kept once; auto does so when few are distinct.
   Interning interning = Interning::kAuto;
-  /// Whether observations and actions that are not finite are read as they are, for the doctor to
-  /// say where. Not for users: nothing else can work with them.
-  bool keep_not_finite = false;
+  /// Reads what only the doctor can work with, so that it can say all of it: numbers that are not
+  /// finite stay, and empty groups are left out and named in provenance["empty_episodes"].
+  bool lenient = false;
 
   OptionTable describe();
 };

@@ -208,7 +208,7 @@ class StepReader {
     const std::int64_t size = dataset.row_size();
     const auto check = [&](std::int64_t row, std::span<const T> values) {
       if constexpr (std::is_floating_point_v<T>)
-        if (!options_.keep_not_finite) check_finite(values, row, size, dataset.where());
+        if (!options_.lenient) check_finite(values, row, size, dataset.where());
     };
     if (size == dim) {  // straight into its place
       dataset.read(0, rows, corner);
@@ -314,6 +314,17 @@ std::vector<std::string> numbered_children(const InputFile& file, const std::str
     if (numbered) paths.push_back(join(parent, child));
   }
   return paths;
+}
+
+std::vector<std::string> remove_empty(const InputFile& file, std::vector<std::string>& groups,
+                                      const StepLayout& layout) {
+  const auto empty = std::ranges::stable_partition(groups, [&](const std::string& group) {
+    const auto actions = file.dataset(join(group, layout.actions));
+    return actions.shape().empty() || actions.rows() > 0;
+  });
+  std::vector<std::string> removed(empty.begin(), empty.end());
+  groups.erase(empty.begin(), empty.end());
+  return removed;
 }
 
 void write_observations(OutputFile& file, const std::string& name, const Observations& rows,

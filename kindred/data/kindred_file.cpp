@@ -22,7 +22,7 @@ class KindredReader {
   KindredReader(const std::filesystem::path& path, const ReadOptions& options)
       : file_(path),
         map_(std::make_shared<MappedFile>(path, file_.size())),
-        keep_not_finite_(options.keep_not_finite) {
+        lenient_(options.lenient) {
     if (file_.text_attribute("", "format") != kKindredFormat)
       throw DataFormatError("'{}' has no attribute 'format' of '{}', expected a Kindred dataset",
                             path.string(), kKindredFormat);
@@ -98,7 +98,7 @@ class KindredReader {
 
   Rows<float> floats(const std::string& name) const {
     auto rows = column<float>(name, hdf5::Kind::kFloat);
-    if (!keep_not_finite_) check_finite(rows.values.span(), 0, rows.size, file_.where(name));
+    if (!lenient_) check_finite(rows.values.span(), 0, rows.size, file_.where(name));
     return rows;
   }
 
@@ -157,7 +157,7 @@ class KindredReader {
 
   hdf5::InputFile file_;
   std::shared_ptr<const MappedFile> map_;  // until the last column that looks into it is gone
-  bool keep_not_finite_;
+  bool lenient_;
 };
 
 /// JSON on one line; bytes that are not UTF-8, which a file may have had in a name, are replaced.

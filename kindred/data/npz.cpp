@@ -97,7 +97,7 @@ class NpzReader {
 
   std::vector<float> read_floats(Array& array) const {
     auto values = array.read<float>();
-    if (!options_.keep_not_finite) check_finite(values, 0, array.row_size(), array.where());
+    if (!options_.lenient) check_finite(values, 0, array.row_size(), array.where());
     return values;
   }
 

@@ -360,11 +360,58 @@ TEST(Doctor, HasAllNumbersOfAFileThatReadersRefuse) {
     EXPECT_THAT(testing::error_of<DataFormatError>([&] { read_trajectories(path); }),
                 HasSubstr("nan in row 3, column 1"));
     ReadOptions options;
-    options.keep_not_finite = true;
+    options.lenient = true;
     const auto found = examine(read_trajectories(path, options));
     ASSERT_THAT(keys(found), ElementsAre("not-finite")) << name_of(format);
     EXPECT_EQ(found[0].details["count"], 2);
   }
+}
+
+TEST(Doctor, NamesEpisodesWithoutSteps) {
+  testing::TempDir folder;
+  const auto data = pendulums().data();
+  for (const auto& [format, group] :
+       {std::pair{Format::kRobomimic, "data/demo_60"}, std::pair{Format::kMinari, "episode_60"}}) {
+    const auto path = folder / std::string(name_of(format));
+    write_trajectories(data, path, format);
+    const auto file = format == Format::kMinari ? path / "data/main_data.hdf5" : path;
+    testing::modify(file, [&](hid_t opened) {
+      const hdf5::Handle made(H5Gcreate2(opened, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      const hsize_t shape[] = {0, 2};
+      const hdf5::Handle space(H5Screate_simple(2, shape, nullptr));
+      const hdf5::Handle actions(H5Dcreate2(made.get(), "actions", H5T_NATIVE_FLOAT, space.get(),
+                                            H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    });
+    EXPECT_THAT(testing::error_of<DataFormatError>([&] { read_trajectories(path); }),
+                HasSubstr("has 0 rows"));
+    ReadOptions options;
+    options.lenient = true;
+    const auto found = examine(read_trajectories(path, options));
+    ASSERT_THAT(keys(found), ElementsAre("empty-episode"));
+    EXPECT_THAT(found[0].evidence, HasSubstr(fmt::format("1 episode has no steps: {}", group)));
+  }
+}
+
+/// A robot that stays where it is while nothing is recorded goes on in no episode.
+TEST(Doctor, AcceptsEpisodesThatBeginWhereTheLastOneRested) {
+  Random random(5, "rest");
+  Draft draft;
+  double place[3] = {0.0, 0.0, 0.0};
+  for (int episode = 0; episode < 60; ++episode) {
+    double aim[3];
+    for (auto& value : aim) value = random.uniform(-1.0, 1.0);
+    for (int t = 0; t < 80; ++t) {
+      std::vector<float> seen, done;
+      for (int i = 0; i < 3; ++i) {
+        seen.push_back(static_cast<float>(place[i]));
+        done.push_back(static_cast<float>(0.2 * (aim[i] - place[i])));
+        place[i] += 0.2 * (aim[i] - place[i]) + 1e-4 * random.normal();
+      }
+      draft.add_step(seen, done, static_cast<float>(random.normal()));
+    }
+    draft.end_episode(0);
+  }
+  EXPECT_THAT(keys(examine(draft.data())), IsEmpty());
 }
 
 }  // namespace
