@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -78,10 +79,12 @@ struct ClusterCommand {
               : "Stopped; nothing is saved.");
       throw Exit{stop_exit_code()};
     }
-    if (outcome.end == ClusterOutcome::End::kWasFinished)
+    if (outcome.end == ClusterOutcome::End::kWasFinished) {
       say(fmt::format("The run in '{}' is complete; there is nothing to resume.", output));
-    else
+    } else {
       tell_result(outcome.record, request.folder);
+      tell_warnings(outcome.record);
+    }
     emit(common, result_json(outcome.record));
   }
 
@@ -118,6 +121,16 @@ struct ClusterCommand {
     for (const auto& file : folder.results()) tell("", file.string());
     if (record.result["agreement"]["verdict"] == "several" && result.contains("alternatives"))
       tell("second answer", command_line({"label", folder.path().string(), "--alternative", "2"}));
+  }
+
+  /// That there are some; 'kindred info' says what they are.
+  void tell_warnings(const RunRecord& record) const {
+    const auto warnings = std::ranges::count_if(
+        record.dataset["doctor"], [](const Json& one) { return one["severity"] == "warning"; });
+    if (warnings > 0)
+      say(fmt::format("{} {} odd in this file: {}", warnings,
+                      warnings == 1 ? "thing looks" : "things look",
+                      command_line({"info", dataset.data})));
   }
 
   /// Why this number of policies: what one more would be worth.

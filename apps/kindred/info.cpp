@@ -6,9 +6,11 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <sstream>
 
 #include "command.h"
 #include "kindred/core/resources.h"
+#include "kindred/data/doctor.h"
 #include "kindred/data/truth.h"
 #include "kindred/runs/dataset.h"
 #include "kindred/runs/scores.h"
@@ -84,7 +86,23 @@ std::string listed(const std::vector<std::string>& names) {
                      names.size() > kMostShown ? ", …" : "");
 }
 
-void run(const DatasetOptions& options, const Common& common) {
+/// Each on lines of its own, in 80 columns.
+void tell_diagnoses(const std::vector<Diagnosis>& found) {
+  if (found.empty()) return say(fmt::format("nothing odd found ({} checks)", doctor_checks()));
+  say("what looks odd");
+  for (const auto& one : found) {
+    const bool warning = one.severity == Severity::kWarning;
+    std::istringstream lines(wrapped(fmt::format("{} {}: {}; {}", warning ? "warning" : "note",
+                                                 one.key, printable(one.evidence), one.advice),
+                                     76));
+    bool first = true;
+    for (std::string line; std::getline(lines, line); first = false)
+      say((first ? "  " : "    ") + line);
+  }
+}
+
+void run(DatasetOptions options, const Common& common) {
+  options.read.lenient = true;  // the doctor says where
   const Dataset dataset = options.load();
   const Trajectories& data = dataset.data;
   Json json = dataset.describe();
@@ -101,6 +119,8 @@ void run(const DatasetOptions& options, const Common& common) {
   json["column_mb"] = static_cast<double>(data.bytes_in_memory()) / 1e6;
   json["peak_rss_mb"] = peak_rss_mb();
   json["provenance"] = data.provenance;
+  const auto odd = examine(data);
+  json["doctor"] = {{"checks", doctor_checks()}, {"found", to_json(odd)}};
 
   say(fmt::format("{}", fmt::join(options.files, " ")));
   tell("format", json["format"]);
@@ -127,13 +147,14 @@ void run(const DatasetOptions& options, const Common& common) {
       tell("", fmt::format("known of {} episodes", grouped(data.episodes() - unknown)));
   }
   if (ceiling) tell("oracle", fmt::format("NMI {:.4f}", *ceiling));
+  tell_diagnoses(odd);
   emit(common, json);
 }
 
 }  // namespace
 
 void add_info(CLI::App& app) {
-  auto* command = app.add_subcommand("info", "Show what a dataset holds");
+  auto* command = app.add_subcommand("info", "Show what a dataset holds, and what looks odd in it");
   command->footer(
       "Examples:\n"
       "  kindred info hopper-medium-expert-v2.hdf5\n"

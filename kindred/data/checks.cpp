@@ -17,7 +17,7 @@ void check_finite(std::span<const float> values, std::int64_t first_row, std::in
     const auto at = static_cast<std::int64_t>(i);
     throw DataFormatError(
         "{} has {} in row {}, column {}, expected finite 32-bit numbers; remove "
-        "or repair that episode",
+        "or repair that episode ('kindred info' says where else)",
         where, values[i], first_row + at / row_size, at % row_size);
   }
 }

@@ -48,6 +48,9 @@ struct ReadOptions {
   std::string label_key = "policy_id";
   /// Whether observations that repeat are kept once; auto does so when few are distinct.
   Interning interning = Interning::kAuto;
+  /// Reads what only the doctor can work with, so that it can say all of it: numbers that are not
+  /// finite stay, and empty groups are left out and named in provenance["empty_episodes"].
+  bool lenient = false;
 
   OptionTable describe();
   /// Whether arrays are named, so that a file need not be of a known format.

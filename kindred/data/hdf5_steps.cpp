@@ -265,11 +265,11 @@ class StepReader {
 
   /// Reads rows to corner, corner + dim, corner + 2 dim, …
   template <class T>
-  static void read_beside(const Dataset& dataset, const Part& part, std::int64_t rows, T* corner,
-                          std::int64_t dim) {
+  void read_beside(const Dataset& dataset, const Part& part, std::int64_t rows, T* corner,
+                   std::int64_t dim) const {
     const auto check = [&](std::int64_t row, std::span<const T> values) {
       if constexpr (std::is_same_v<T, float>)
-        check_finite(values, row, part.width, dataset.where());
+        if (!options_.lenient) check_finite(values, row, part.width, dataset.where());
     };
     if (part.width == dim && part.size() == dim) {  // straight into its place
       dataset.read(0, rows, corner);
@@ -396,6 +396,17 @@ std::vector<std::string> numbered_children(const InputFile& file, const std::str
     if (numbered) paths.push_back(join(parent, child));
   }
   return paths;
+}
+
+std::vector<std::string> remove_empty(const InputFile& file, std::vector<std::string>& groups,
+                                      const StepLayout& layout) {
+  const auto empty = std::ranges::stable_partition(groups, [&](const std::string& group) {
+    const auto actions = file.dataset(join(group, layout.actions));
+    return actions.shape().empty() || actions.rows() > 0;
+  });
+  std::vector<std::string> removed(empty.begin(), empty.end());
+  groups.erase(empty.begin(), empty.end());
+  return removed;
 }
 
 void write_observations(OutputFile& file, const std::string& name, const Observations& rows,

@@ -34,6 +34,10 @@ Trajectories read_steps(const InputFile& file, const std::vector<std::string>& g
 std::vector<std::string> numbered_children(const InputFile& file, const std::string& parent,
                                            const std::string& prefix);
 
+/// Takes the groups without steps out of `groups` and returns them.
+std::vector<std::string> remove_empty(const InputFile& file, std::vector<std::string>& groups,
+                                      const StepLayout& layout);
+
 /// Writes the observations and actions of steps [begin, end) under these names; interned
 /// observations are expanded. With `repeat_last` the last observation is written twice.
 void write_observations(OutputFile& file, const std::string& name, const Observations& rows,

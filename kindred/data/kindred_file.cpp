@@ -19,8 +19,10 @@ constexpr std::int64_t kVersion = 1;
 
 class KindredReader {
  public:
-  explicit KindredReader(const std::filesystem::path& path)
-      : file_(path), map_(std::make_shared<MappedFile>(path, file_.size())) {
+  KindredReader(const std::filesystem::path& path, const ReadOptions& options)
+      : file_(path),
+        map_(std::make_shared<MappedFile>(path, file_.size())),
+        lenient_(options.lenient) {
     if (file_.text_attribute("", "format") != kKindredFormat)
       throw DataFormatError("'{}' has no attribute 'format' of '{}', expected a Kindred dataset",
                             path.string(), kKindredFormat);
@@ -97,7 +99,7 @@ class KindredReader {
 
   Rows<float> floats(const std::string& name) const {
     auto rows = column<float>(name, hdf5::Kind::kFloat);
-    check_finite(rows.values.span(), 0, rows.size, file_.where(name));
+    if (!lenient_) check_finite(rows.values.span(), 0, rows.size, file_.where(name));
     return rows;
   }
 
@@ -156,6 +158,7 @@ class KindredReader {
 
   hdf5::InputFile file_;
   std::shared_ptr<const MappedFile> map_;  // until the last column that looks into it is gone
+  bool lenient_;
 };
 
 /// JSON on one line; bytes that are not UTF-8, which a file may have had in a name, are replaced.
@@ -174,8 +177,8 @@ void write_column(hdf5::OutputFile& file, const std::string& name, const Column<
 
 }  // namespace
 
-Trajectories read_kindred(const std::filesystem::path& path, const ReadOptions&) {
-  return KindredReader(path).read();
+Trajectories read_kindred(const std::filesystem::path& path, const ReadOptions& options) {
+  return KindredReader(path, options).read();
 }
 
 void write_kindred(const Trajectories& data, const std::filesystem::path& path) {

@@ -141,7 +141,9 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
     throw IoError("'{}' is a folder without data/{}, expected a Minari dataset stored as hdf5",
                   path.string(), kMinariMainFile);
   const hdf5::InputFile file(main_file);
-  const auto groups = hdf5::numbered_children(file, "", "episode_");
+  auto groups = hdf5::numbered_children(file, "", "episode_");
+  std::vector<std::string> empty;
+  if (options.lenient) empty = hdf5::remove_empty(file, groups, kMinariLayout);
   if (groups.empty())
     throw DataFormatError(
         "'{}' has no groups 'episode_0', 'episode_1', …, expected the episodes "
@@ -149,6 +151,7 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
         main_file.string());
   Trajectories data = hdf5::read_steps(file, groups, kMinariLayout, options);
   data.ids = groups;
+  if (!empty.empty()) data.provenance["empty_episodes"] = empty;
   if (data.actions.is_discrete()) {
     const auto count = stated_actions(main_file.parent_path() / kMinariMetadata);
     if (count > data.actions.count() && count <= kMaxActions)

@@ -89,9 +89,9 @@ class NpzReader {
     return array;
   }
 
-  static std::vector<float> read_floats(Array& array) {
+  std::vector<float> read_floats(Array& array) const {
     auto values = array.read<float>();
-    check_finite(values, 0, array.row_size(), array.where());
+    if (!options_.lenient) check_finite(values, 0, array.row_size(), array.where());
     return values;
   }
 

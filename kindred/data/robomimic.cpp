@@ -43,7 +43,9 @@ std::vector<std::int64_t> read_mask_labels(const hdf5::InputFile& file,
 
 Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions& options) {
   const hdf5::InputFile file(path);
-  const auto groups = hdf5::numbered_children(file, "data", "demo_");
+  auto groups = hdf5::numbered_children(file, "data", "demo_");
+  std::vector<std::string> empty;
+  if (options.lenient) empty = hdf5::remove_empty(file, groups, kRobomimicLayout);
   if (groups.empty())
     throw DataFormatError(
         "'{}' group 'data' has no groups 'demo_0', 'demo_1', …, expected the "
@@ -56,6 +58,7 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
         "from the states first (robomimic's dataset_states_to_obs.py)",
         path.string(), groups[0]);
   Trajectories data = hdf5::read_steps(file, groups, kRobomimicLayout, options);
+  if (!empty.empty()) data.provenance["empty_episodes"] = empty;
   for (const auto& group : groups) data.ids.push_back(group.substr(group.find('/') + 1));
   if (const auto found = hdf5::read_group_labels(file, groups, options.label_key);
       found.size() > 0) {

@@ -8,6 +8,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/data/doctor.h"
 #include "kindred/data/truth.h"
 #include "kindred/findings/behaviour.h"
 #include "kindred/findings/column.h"
@@ -40,6 +41,17 @@ Json record_json(const RunRecord& record) {
           {"started", record.started}, {"dataset", record.dataset},   {"options", record.options},
           {"result", record.result},   {"restarts", record.restarts}, {"trace", record.trace},
           {"timings", record.timings}, {"machine", record.machine}};
+}
+
+/// The record of the run, with what looks odd in its data, also where the run is too old to say,
+/// and in its labels.
+Json examined_record(const RunData& found) {
+  auto json = record_json(found.run.record);
+  auto& doctor = json["dataset"]["doctor"];
+  if (doctor.is_null()) doctor = to_json(examine(found.data), false);
+  for (const auto& one : to_json(examine_labels(found.data, found.run.labels, "found"), false))
+    doctor.push_back(one);
+  return json;
 }
 
 /// What `kindred evaluate` left, or null.
@@ -172,7 +184,7 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
   return {{"kindred_report", 1},
           {"name", run_name(folder)},
           {"conclusion", conclusion(found.run.record)},
-          {"run", record_json(found.run.record)},
+          {"run", examined_record(found)},
           {"config", fs::exists(folder.config()) ? read_text(folder.config()) : ""},
           {"episodes", episodes_json(found)},
           {"maps", findings::episode_maps(found)},

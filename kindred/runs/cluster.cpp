@@ -7,6 +7,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
+#include "kindred/data/doctor.h"
 #include "kindred/policies/partition_judge.h"
 #include "kindred/runs/scores.h"
 
@@ -34,6 +35,7 @@ RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset
   record.dataset["reading"] = request.dataset.to_json();
   record.dataset["fingerprint"] = to_json(fingerprint_of(dataset.data));
   record.dataset["provenance"] = dataset.data.provenance;
+  record.dataset["doctor"] = to_json(examine(dataset.data), false);
   return record;
 }
 

@@ -16,7 +16,7 @@ struct RunRecord {
   std::string method;
   std::string command;              ///< As typed.
   std::string started;              ///< UTC, ISO 8601.
-  nlohmann::ordered_json dataset;   ///< Path, dimensions, fingerprint, how it was read, provenance.
+  nlohmann::ordered_json dataset;   ///< Path, size, fingerprint, how it was read, what looks odd.
   nlohmann::ordered_json options;   ///< Complete and resolved.
   nlohmann::ordered_json result;    ///< Objective, rounds, sizes, agreement; scores when known.
   nlohmann::ordered_json restarts;  ///< One object each.

@@ -7,6 +7,7 @@
 #include "bindings.h"
 #include "kindred/core/error.h"
 #include "kindred/data/checks.h"
+#include "kindred/data/doctor.h"
 #include "kindred/data/extract.h"
 #include "kindred/data/interning.h"
 #include "kindred/data/label_writer.h"
@@ -175,6 +176,11 @@ void bind_dataset(nb::module_& module) {
              auto values = episode_returns(self.dataset.data);
              const auto n = values.size();
              return owned_array(std::move(values), {n});
+           })
+      .def("examine",
+           [](const PyDataset& self) {
+             const nb::gil_scoped_release released;
+             return to_json(examine(self.dataset.data)).dump();
            })
       .def("write_labels", &write_labels, nb::arg("labels"), nb::arg("key"), nb::arg("replace"))
       .def("undo", &undo)

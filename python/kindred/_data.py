@@ -135,6 +135,11 @@ class Dataset:
         described: dict[str, Any] = json.loads(self._core.description)
         return described
 
+    def examine(self) -> list[dict[str, Any]]:
+        """What looks odd, as `kindred info` says it: dicts with key, severity, evidence, advice and details."""
+        found: list[dict[str, Any]] = json.loads(self._core.examine())
+        return found
+
     def write_labels(self, labels: npt.ArrayLike, *, key: str = "policy_id", replace: bool = False) -> list[str]:
         """Writes labels into the file, where the tools of its format look for them; returns what changed."""
         return self._core.write_labels(self._labels(labels).tolist(), key, replace)

@@ -127,6 +127,18 @@ def test_numbers_that_are_none_are_named(episodes):
         kindred.PGKMeans().fit(episodes)
 
 
+def test_what_looks_odd():
+    random = np.random.default_rng(0)
+    seen, done = random.normal(size=(400, 3)), random.normal(size=(400, 2))
+    rewards = random.normal(size=400)
+    assert kindred.from_arrays(seen, done, lengths=[20] * 20, rewards=rewards).examine() == []
+    seen[:, 2] = done[:, 1]
+    found = kindred.from_arrays(seen, done, lengths=[20] * 20, rewards=rewards).examine()
+    assert [(one["key"], one["severity"]) for one in found] == [("action-is-observation", "warning")]
+    assert "action 1 is observation 2" in found[0]["evidence"]
+    assert found[0]["details"]["relation"] == "same"
+
+
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         kindred.load(tmp_path / "nowhere.hdf5")

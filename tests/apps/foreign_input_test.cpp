@@ -2,6 +2,7 @@
 #include <csignal>
 #include <fstream>
 #include <limits>
+#include <sstream>
 
 #include "kindred/data/formats.h"
 #include "program.h"
@@ -89,6 +90,65 @@ TEST_F(ForeignInput, ReturnsThatAreNotNumbersAreCounted) {
   expect_bad_input({"cluster", "nan.h5", "--method", "return-kmeans", "-k", "2", "-o", "returns"},
                    "the return of episode 1 ('1') is nan, so return-kmeans cannot place it");
   expect_bad_input({"info", "nan.h5", "--truth-return-change"}, "the return of episode 1");
+}
+
+TEST_F(ForeignInput, InfoSaysWhereNumbersAreNotFiniteAndClusterRefusesThem) {
+  make("nan.h5", [](Trajectories& data) {
+    auto rows = data.observations.floats().span();
+    std::vector<float> changed(rows.begin(), rows.end());
+    changed[2 * 4 + 1] = std::numeric_limits<float>::quiet_NaN();
+    changed[2 * 6] = std::numeric_limits<float>::infinity();
+    data.observations = Observations::dense(std::move(changed), 2);
+    data.observation_names = {"place", "speed"};
+  });
+  expect_bad_input({"cluster", "nan.h5", "-k", "2", "-o", "run"}, "row 4, column 1");
+  const auto info = run({"info", "nan.h5", "--json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  const auto found = info.last()["doctor"]["found"][0];
+  EXPECT_EQ(found["key"], "not-finite");
+  EXPECT_EQ(found["severity"], "warning");
+  EXPECT_EQ(
+      found["evidence"],
+      "2 numbers are not finite: inf in observation 'place' at step 0 (row 6) of episode 2 and "
+      "nan in observation 'speed' at step 1 (row 4) of episode 1");
+  EXPECT_EQ(found["details"]["places"][1]["row"], 4);
+}
+
+/// What looks odd stands at the end, in 80 columns; a run remembers it and says that it is there.
+TEST_F(ForeignInput, WhatLooksOddIsSaidAndRemembered) {
+  make("odd.h5", [](Trajectories& data) {
+    std::vector<std::uint8_t> terminals(static_cast<std::size_t>(data.steps()), 0);
+    terminals[4] = 1;
+    data.terminals = std::move(terminals);
+  });
+  const auto info = run({"info", "odd.h5", "--json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  const auto odd = info.err.substr(info.err.find("what looks odd\n"));
+  EXPECT_THAT(odd, AllOf(HasSubstr("  warning flag-inside: 1 terminal flag is set before the last"),
+                         HasSubstr("episode 1;"), HasSubstr("  note constant-rewards: ")));
+  std::istringstream lines(odd);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_GT(info.last()["doctor"]["checks"], 10);
+
+  const auto cluster =
+      run({"cluster", "odd.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"});
+  ASSERT_EQ(cluster.code, 0) << cluster.err;
+  EXPECT_THAT(cluster.err, HasSubstr("\n1 thing looks odd in this file: kindred info odd.h5\n"));
+  const auto kept = json::parse(read_text(folder_ / "run/run.json"))["dataset"]["doctor"];
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0]["key"], "flag-inside");
+  EXPECT_THAT(kept[0]["advice"], HasSubstr("cut the episodes there"));
+}
+
+TEST_F(ForeignInput, NothingOddIsOneLine) {
+  make("fine.h5", [](Trajectories& data) {
+    std::vector<float> rewards(data.rewards.begin(), data.rewards.end());
+    rewards[0] = 2.0f;
+    data.rewards = std::move(rewards);
+  });
+  const auto info = run({"info", "fine.h5", "--json"});
+  EXPECT_THAT(info.err, ::testing::ContainsRegex("\nnothing odd found \\([0-9]+ checks\\)\n$"));
+  EXPECT_EQ(info.last()["doctor"]["found"], json::array());
 }
 
 TEST_F(ForeignInput, ControlCharactersDoNotReachTheTerminal) {

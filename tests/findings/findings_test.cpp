@@ -59,6 +59,14 @@ std::vector<T> values_of(const ordered_json& column) {
   return values;
 }
 
+/// 0, 2, 4, …, 1, 3, 5, …: two halves with as much of every policy.
+std::vector<std::int64_t> every_other_first(std::int64_t count) {
+  std::vector<std::int64_t> order;
+  for (const std::int64_t first : {0, 1})
+    for (std::int64_t i = first; i < count; i += 2) order.push_back(i);
+  return order;
+}
+
 class Findings : public ::testing::Test {
  protected:
   void TearDown() override { remove_tree(folder_); }
@@ -198,6 +206,24 @@ TEST_F(Findings, HoldEveryEpisode) {
   EXPECT_THAT(record.at("restart_nmi"), SizeIs(3));
   EXPECT_EQ(record.at("restart_nmi").at(1).at(1), 1.0);
   EXPECT_EQ(record.dump(), report_record(RunFolder(folder_), data).dump());
+}
+
+/// Of its data, whether or not the run says so itself, and of its labels.
+TEST_F(Findings, SayWhatLooksOdd) {
+  const auto data = generated("diagonal", 40);
+  auto clustering = tables(data, 2);
+  std::ranges::fill(clustering.labels, 0);
+  for (std::size_t i = 0; i < clustering.labels.size(); i += 5) clustering.labels[i] = 1;
+  const auto of_data = record_of(clustering, data).at("run").at("dataset").at("doctor");
+  ASSERT_THAT(of_data, SizeIs(1));
+  EXPECT_EQ(of_data[0].at("key"), "constant-rewards");
+
+  Trajectories shuffled = select_episodes(data, every_other_first(data.episodes()));
+  for (std::size_t i = 0; i < clustering.labels.size(); ++i) clustering.labels[i] = i >= 100;
+  const auto of_labels = record_of(clustering, shuffled).at("run").at("dataset").at("doctor");
+  ASSERT_THAT(of_labels, SizeIs(2));
+  EXPECT_EQ(of_labels[1].at("key"), "order-explains-labels");
+  EXPECT_THAT(of_labels[1].at("evidence"), HasSubstr("The found labels come in 2 blocks"));
 }
 
 /// A run with one alternative: a division of its own, into three.

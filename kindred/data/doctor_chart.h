@@ -1,0 +1,84 @@
+// What the doctor's checks share: what all steps say of each column, and a sample of steps.
+// Internal.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kindred/data/doctor.h"
+#include "kindred/data/trajectories.h"
+
+namespace kindred::doctor {
+
+struct ColumnFacts {
+  std::string name;
+  float least = 0.0f, most = 0.0f;  ///< Over all steps, finite values only; of bytes, the sample.
+  bool finite = true;
+  bool binary = true;                  ///< No other value in the sample than these two.
+  double mean = 0.0, deviation = 0.0;  ///< In the sample.
+
+  bool constant() const { return finite && least == most; }
+  /// A number that varies, as opposed to a mark or a mask.
+  bool measures() const { return finite && !binary; }
+};
+
+class Chart {
+ public:
+  explicit Chart(const Trajectories& data);
+
+  const Trajectories& data;
+  std::vector<ColumnFacts> observations;  ///< [observation dim]
+  std::vector<ColumnFacts> actions;       ///< [action dim]
+  /// Steps that are not the last of their episode, increasing; fewer where observations are wide.
+  std::vector<std::int64_t> sample;
+  /// Observation columns that vary, at most 128 of them, evenly chosen where there are more.
+  std::vector<std::int64_t> columns;
+
+  float seen(std::int64_t step, std::int64_t column) const {
+    const auto& rows = data.observations;
+    if (rows.is_interned()) return rows.table()[rows.index()[step] * rows.dim() + column];
+    if (rows.is_bytes()) return static_cast<float>(rows.bytes()[step * rows.dim() + column]);
+    return rows.floats()[step * rows.dim() + column];
+  }
+  float done(std::int64_t step, std::int64_t column) const {
+    return data.actions.is_discrete() ? static_cast<float>(data.actions.ints()[step])
+                                      : data.actions.floats()[step * data.actions.dim() + column];
+  }
+
+  /// "episode 3", or "episode 'demo_3'" where the file calls it so.
+  std::string episode(std::int64_t number) const;
+  std::int64_t episode_of(std::int64_t step) const;
+
+ private:
+  void take_sample();
+  void describe_observations();
+  void describe_actions();
+};
+
+/// "a", "a and b", "a, b and 7 more".
+std::string listed(const std::vector<std::string>& names, std::size_t most = 5);
+/// "1 episode", "1,200 episodes".
+std::string counted(std::int64_t count, const std::string& thing);
+
+using Found = std::vector<Diagnosis>;
+
+// One function per check, in the order they are made.
+void check_finite_numbers(const Chart& chart, Found& found);
+void check_actions_among_observations(const Chart& chart, Found& found);
+void check_constant_columns(const Chart& chart, Found& found);
+void check_scales(const Chart& chart, Found& found);
+void check_precision(const Chart& chart, Found& found);
+void check_copied_columns(const Chart& chart, Found& found);
+void check_wrapping(const Chart& chart, Found& found);
+void check_empty_episodes(const Chart& chart, Found& found);
+void check_tiny_episodes(const Chart& chart, Found& found);
+void check_repeated_episodes(const Chart& chart, Found& found);
+void check_seams(const Chart& chart, Found& found);
+void check_flags(const Chart& chart, Found& found);
+void check_rewards(const Chart& chart, Found& found);
+void check_label_order(const Chart& chart, Found& found);
+
+}  // namespace kindred::doctor
