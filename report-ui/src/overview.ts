@@ -15,6 +15,9 @@ import {
 /// Words about more policies than these would not fit on the first screen.
 const mostDescribed = 5;
 
+/// Below this AMI the clusters have hardly anything to do with the true policies.
+const nearChance = 0.05;
+
 export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
       h('p', {class: 'kicker'}, dataset(model)),
@@ -168,17 +171,23 @@ function fact(term: string, value: string, detail: string): HTMLElement[] {
 }
 
 function truth(model: Model): HTMLElement[] {
-  const {nmi, ceiling} = model.report.run.result;
+  const {nmi, ceiling, ami, chance_nmi: chance} = model.report.run.result;
   if (!isKnown(nmi)) return [];
-  const detail = isKnown(ceiling)
-    ? `Bar: NMI with the true policies. Tick: the oracle, ${oracle}.`
-    : 'Bar: NMI with the true policies; 1 when the clusters are exactly these.';
+  const detail = [
+    `Bar: NMI with the true policies${isKnown(ceiling) ? '' : '; 1 when the clusters are exactly these'}.`,
+    isKnown(chance) && 'Pale: what chance would give, which AMI leaves out.',
+    isKnown(ceiling) && `Tick: the oracle, ${oracle}.`,
+  ].filter(Boolean).join(' ');
   return [
     h('dt', {}, 'Against the truth'),
     h('dd', {class: 'plot'},
         `NMI ${measure(nmi)}`,
+        isKnown(ami) && `, AMI ${measure(ami)}`,
+        isKnown(chance) && h('span', {class: 'muted'}, `, chance ${measure(chance)}`),
         isKnown(ceiling) && h('span', {class: 'muted'}, `, oracle ${measure(ceiling)}`),
-        bullet(nmi, ceiling, 320),
+        isKnown(chance) && isKnown(ami) && ami < nearChance &&
+          h('p', {class: 'note'}, 'That is hardly more than chance would give.'),
+        bullet(nmi, ceiling, 320, chance),
         h('p', {class: 'note'}, detail)),
   ];
 }

@@ -55,6 +55,10 @@ export interface RunRecord {
     };
     /// Whether k was looked for; missing in old runs.
     k_found?: boolean;
+    /// How many clusters were asked for, where a number was; missing in old runs.
+    k_asked?: number;
+    /// Fewer clusters that predict almost as well, where k was found; missing in old runs.
+    almost_as_good?: number[];
     /// The held-out score, and the answers for each k it was compared with: only where the method can
     /// say.
     v?: number;
@@ -70,6 +74,9 @@ export interface RunRecord {
     accuracy?: number;
     purity?: number;
     ceiling?: number;
+    /// NMI adjusted for chance, and the NMI chance would give; missing in old runs.
+    ami?: number;
+    chance_nmi?: number;
   };
   restarts: {
     restart: number;
@@ -268,7 +275,7 @@ export interface Alternative {
   sizes: number[];
   label: Column;
   /// Against the true policies; null where those are not known.
-  scores: {nmi: number; ari: number; accuracy: number; purity: number} | null;
+  scores: Pick<RunRecord['result'], 'nmi' | 'ari' | 'accuracy' | 'purity' | 'ami' | 'chance_nmi'> | null;
   behaviour: Behaviour;
 }
 

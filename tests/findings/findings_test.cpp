@@ -125,7 +125,8 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   record.options = {{"k", 7}, {"merge-to", 2}};
   EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
   record.options = {{"k", 7}, {"merge-to", 3}};
-  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: three), and all three"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("into two clusters (three were asked for, two are left), and all three"));
   record.result["agreement"]["least_nmi"] = 0.917;
   EXPECT_THAT(conclusion(record),
               HasSubstr("all three restarts agree on them with an NMI of at least 0.91."));
@@ -146,7 +147,8 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
   record.options.erase("merge-to");
-  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: seven);"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("into two clusters (seven were asked for, two are left);"));
   record.options["restarts"] = 1;
   record.result["nmi"] = 1.0;
   EXPECT_THAT(conclusion(record),
@@ -155,6 +157,25 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   record.result["nmi"] = 0.9997;  // of many trajectories, a few are wrong
   EXPECT_THAT(conclusion(record),
               HasSubstr("NMI with the true policies is above 0.99, where somebody"));
+}
+
+TEST(Conclusion, SaysWhichNumbersFitAlmostAsWellAndWhatChanceWouldGive) {
+  RunRecord record;
+  record.dataset = {{"episodes", 37}};
+  record.restarts = ordered_json::array({1, 2, 3});
+  record.options = {{"k", "auto"}};
+  record.result = {
+      {"k", 5}, {"k_found", true}, {"agreement", {{"verdict", "unique"}, {"good_restarts", 3}}}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into five clusters (found), and all"));
+  record.result["almost_as_good"] = {4};
+  EXPECT_THAT(conclusion(record), HasSubstr("five clusters (found; four fit almost as well), and"));
+  record.result["almost_as_good"] = {3, 4};
+  EXPECT_THAT(conclusion(record), HasSubstr("(found; three or four fit almost as well)"));
+  record.result["nmi"] = 0.4;
+  record.result["chance_nmi"] = 0.36;
+  EXPECT_THAT(conclusion(record), HasSubstr("NMI with the true policies is 0.40 (chance: 0.36)."));
+  record.result["chance_nmi"] = 0.0001;
+  EXPECT_THAT(conclusion(record), HasSubstr("NMI with the true policies is 0.40."));
 }
 
 TEST_F(Findings, NumberTheTruthWithoutGaps) {
