@@ -138,8 +138,7 @@ struct ClusterCommand {
     if (record.result.value("k_found", false) || !asked || record.k() >= *asked) return {};
     return {
         fmt::format("{} clusters were asked for, but only {} {} trajectories; ask for fewer, or "
-                    "leave out -k to "
-                    "have their number found",
+                    "have their number found with -k auto",
                     *asked, record.k(), record.k() == 1 ? "has" : "have")};
   }
 

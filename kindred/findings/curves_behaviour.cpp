@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "kindred/findings/behaviour.h"
-#include "kindred/render/dimension_names.h"
+#include "kindred/findings/names.h"
 #include "kindred/render/render.h"
 
 namespace kindred::findings {
@@ -40,8 +40,7 @@ struct Moments {
 
 class CurvesBehaviour final : public Behaviour {
  public:
-  explicit CurvesBehaviour(const RunData& found)
-      : found_(found), environment_(environment_of(found.data)) {
+  explicit CurvesBehaviour(const RunData& found) : found_(found) {
     for (const auto& members : found.members) {
       const auto steps = some_steps(members);
       observed_.emplace_back(rows(steps), found.data.observations.dim());
@@ -58,12 +57,9 @@ class CurvesBehaviour final : public Behaviour {
   Json clusters() const override {
     const auto& data = found_.data;
     auto observation_names = Json::array(), action_names = Json::array(), list = Json::array();
-    for (const auto i : dimensions_)
-      observation_names.push_back(
-          render::observation_name(environment_, data.observations.dim(), i));
+    for (const auto i : dimensions_) observation_names.push_back(observation_name(data, i));
     const auto actions = data.actions.is_discrete() ? data.actions.count() : data.actions.dim();
-    for (std::int64_t i = 0; i < actions; ++i)
-      action_names.push_back(render::action_name(environment_, actions, i));
+    for (std::int64_t i = 0; i < actions; ++i) action_names.push_back(action_name(data, i));
     const auto edges = action_edges();
     for (std::size_t c = 0; c < steps_.size(); ++c) list.push_back(cluster(c, edges));
     return {{"kind", "curves"},
@@ -247,7 +243,6 @@ class CurvesBehaviour final : public Behaviour {
   }
 
   const RunData& found_;
-  std::string environment_;
   std::vector<std::vector<std::int64_t>> steps_;  // [k]: those the statistics are made of
   std::vector<Moments> observed_;                 // [k]
   std::vector<std::int64_t> dimensions_;          // of observations: those shown

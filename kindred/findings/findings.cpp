@@ -9,9 +9,11 @@
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/data/truth.h"
+#include "kindred/findings/baseline.h"
 #include "kindred/findings/behaviour.h"
 #include "kindred/findings/column.h"
 #include "kindred/findings/episode_map.h"
+#include "kindred/findings/matched_states.h"
 #include "kindred/findings/notable.h"
 #include "kindred/findings/run_data.h"
 #include "kindred/findings/trajectory.h"
@@ -133,7 +135,8 @@ Json alternatives_json(const RunFolder& folder, const RunData& found) {
                     {"sizes", sizes},
                     {"label", label_column(other.run.labels)},
                     {"scores", scores},
-                    {"behaviour", findings::make_behaviour(other)->clusters()}});
+                    {"behaviour", findings::make_behaviour(other)->clusters()},
+                    {"matched", findings::matched_states(other)}});
   }
   return list;
 }
@@ -173,6 +176,8 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
           {"episodes", episodes_json(found)},
           {"maps", findings::episode_maps(found)},
           {"behaviour", behaviour->clusters()},
+          {"matched", findings::matched_states(found)},
+          {"baselines", findings::baselines(found)},
           {"notable", findings::to_json(lists)},
           {"trajectories", findings::trajectories(found, *behaviour, shown_episodes(found, lists))},
           {"restart_nmi", nmi_table(found.restart_labels)},

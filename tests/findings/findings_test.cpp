@@ -455,7 +455,7 @@ TEST_F(Findings, OfOneClusterNeedNoSecond) {
   const auto record = record_of(tables(data, 1), data);
   EXPECT_EQ(record.at("notable").at(0).at("id"), "misfits");
   EXPECT_THAT(record.at("conclusion").get<std::string>(),
-              HasSubstr("25 trajectories were divided into one cluster"));
+              HasSubstr("25 trajectories were kept together in one cluster"));
 }
 
 TEST_F(Findings, CompareRunsEpisodeByEpisode) {
