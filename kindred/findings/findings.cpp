@@ -32,9 +32,29 @@ using findings::RunData;
 constexpr std::int64_t kMostScores = 2'500'000;  // 13 MB in the page
 constexpr std::int64_t kMoreTrajectories = 100;  // beside those of the lists
 
-std::string run_name(const RunFolder& folder) {
-  const auto path = fs::absolute(folder.path()).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
+/// The last `parts` of the folder's path: "run", "seed-1/run".
+std::string run_name(const RunFolder& folder, std::int64_t parts = 1) {
+  auto path = fs::absolute(folder.path()).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const auto skipped = std::max<std::int64_t>(0, std::distance(path.begin(), path.end()) - parts);
+  fs::path name;
+  for (auto part = std::next(path.begin(), skipped); part != path.end(); ++part) name /= *part;
+  return name.string();
+}
+
+/// Names of which no two are alike: with as many folders as that takes, and a number where one and
+/// the same folder was named twice.
+std::vector<std::string> run_names(std::span<const RunFolder> folders) {
+  constexpr std::int64_t kMostParts = 8;
+  std::vector<std::string> names;
+  for (std::int64_t parts = 1; parts <= kMostParts; ++parts) {
+    names.clear();
+    for (const auto& folder : folders) names.push_back(run_name(folder, parts));
+    if (std::set(names.begin(), names.end()).size() == names.size()) return names;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i] = fmt::format("{} ({})", run_name(folders[i]), i + 1);
+  return names;
 }
 
 Json record_json(const RunRecord& record) {
@@ -114,6 +134,7 @@ Json episodes_json(const RunData& found) {
           {"length", column(lengths)},
           {"return", return_column(data)},
           {"margin", column(as<float>(found.margin))},
+          {"margin_held_out", found.held_out},
           {"fit", column(as<float>(found.fit))},
           {"scores", few ? column(as<float>(found.scores.values)) : Json()},
           {"score_meaning", found.score_meaning}};
@@ -193,8 +214,9 @@ nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
       runs, [&](const LoadedRun& run) { return run.record.fingerprint() == data; });
   auto list = Json::array();
   std::vector<std::vector<std::int32_t>> labellings;
+  const auto names = run_names(folders);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    list.push_back({{"name", run_name(folders[i])},
+    list.push_back({{"name", names[i]},
                     {"conclusion", conclusion(runs[i].record)},
                     {"run", record_json(runs[i].record)},
                     {"evaluation", evaluation_of(folders[i])},

@@ -7,6 +7,7 @@ import {count, counted, duration, measure, number, percent} from './format';
 import {clusterName, type Model} from './model';
 import {clusterColour} from './palette';
 import type {EvaluatedPolicy, Evaluation} from './record';
+import {doubts} from './trust/trust';
 import {
   agreement, agreementDetail, environment, fileName, howMany, isKnown, methodName,
   objectiveMeaning, oracle, seconds, whyThatMany,
@@ -22,6 +23,7 @@ export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
       h('p', {class: 'kicker'}, dataset(model)),
       headline(model.report.conclusion),
+      ...warnings(model),
       h('div', {class: 'overview'}, policies(model),
           model.isAlternative ? alternative(model) : certainty(model)));
 }
@@ -31,6 +33,11 @@ function headline(conclusion: string): HTMLElement {
   const [main, ...rest] = conclusion.split('; ');
   return h('h1', {id: 'overview-title'}, main, rest.length > 0 && '; ',
       rest.length > 0 && h('span', {class: 'rest'}, rest.join('; ')));
+}
+
+function warnings(model: Model): HTMLElement[] {
+  const all = doubts(model);
+  return all.length ? [h('ul', {class: 'doubts', role: 'note'}, ...all.map((doubt) => h('li', {}, doubt)))] : [];
 }
 
 function dataset(model: Model): string {

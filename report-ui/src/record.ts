@@ -21,6 +21,14 @@ export interface Considered {
   agreement: number;
 }
 
+/// One check of the file that found something: `key` names it, as in `kindred info --json`.
+export interface Diagnosis {
+  key: string;
+  severity: string;
+  evidence: string;
+  advice: string;
+}
+
 export interface RunRecord {
   version: string;
   method: string;
@@ -35,6 +43,8 @@ export interface RunRecord {
     action: {kind: 'discrete' | 'continuous'; count?: number; dim?: number};
     distinct_observations?: number;
     provenance: Record<string, unknown>;
+    /// What looks odd in the file; missing in old runs.
+    doctor?: Diagnosis[];
   };
   options: Record<string, unknown>;
   result: {
@@ -113,6 +123,8 @@ export interface Episodes {
   /// Score under its own centre less the best of the others; infinite with one cluster. null where
   /// the labels are not those of the centres.
   margin: Column | null;
+  /// Of how many the margin is one of policies fitted without the episode; missing in old records.
+  margin_held_out?: number;
   /// Score under its own centre, per step where scores sum over steps.
   fit: Column;
   /// [n, k]; null where it would make the page too large.
@@ -196,11 +208,51 @@ export interface CurvesBehaviour {
     /// [times]: episodes still running, as a share.
     running: number[];
   }[];
-  /// Edges of action_histogram, the same for every dimension.
-  histogram_edges: number[] | null;
+  /// [dim, bins + 1]: edges of action_histogram; in old records the same for every dimension.
+  histogram_edges: number[][] | number[] | null;
 }
 
 export type Behaviour = GridBehaviour | PathBehaviour | CurvesBehaviour;
+
+/// Two clusters where they see similar states: how much their actions differ, and how much those of
+/// one of them do, as a share of choices or as a mean square in deviations.
+export interface MatchedPair {
+  pair: [number, number];
+  /// Of the steps of each, those with a step of the other as near as its own cluster's.
+  share: [number, number];
+  verdict: 'differ' | 'alike' | 'unclear' | 'apart';
+  between?: number;
+  within?: number;
+  /// Continuous: the number in which they differ most, by how much, and how much higher the first's
+  /// is on average.
+  action?: {name: string; apart: number; higher: number};
+  /// Discrete: what the first chooses where the second chooses something else, most often.
+  choices?: {first: number; second: number; share: number} | null;
+  /// The number of the observation with which the difference grows, or falls.
+  where?: {name: string; high: boolean} | null;
+}
+
+/// How far two divisions agree.
+export interface Agreement {
+  nmi: number;
+  ami: number;
+  chance_nmi: number;
+}
+
+export interface Baseline {
+  /// With the run's labels, and with the true ones where those are known.
+  answer: Agreement;
+  truth: Agreement | null;
+}
+
+/// What k-means makes of means and deviations of each trajectory: of its observations, and of its
+/// actions too.
+export interface Baselines {
+  /// On how many trajectories.
+  judged: number;
+  states?: Baseline;
+  everything?: Baseline;
+}
 
 /// One episode step by step. Which of grid, path and curves there is follows from behaviour.kind.
 export interface Trajectory {
@@ -277,6 +329,7 @@ export interface Alternative {
   /// Against the true policies; null where those are not known.
   scores: Pick<RunRecord['result'], 'nmi' | 'ari' | 'accuracy' | 'purity' | 'ami' | 'chance_nmi'> | null;
   behaviour: Behaviour;
+  matched?: MatchedPair[] | null;
 }
 
 export interface Report {
@@ -292,6 +345,9 @@ export interface Report {
   /// The first is shown first.
   maps: MapView[];
   behaviour: Behaviour;
+  /// Null with one cluster or very many; missing in old records, as the next.
+  matched?: MatchedPair[] | null;
+  baselines?: Baselines | null;
   notable: NotableList[];
   /// Those of the lists, and some more of every cluster.
   trajectories: Trajectory[];

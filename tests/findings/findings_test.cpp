@@ -474,6 +474,20 @@ TEST_F(Findings, CompareRunsEpisodeByEpisode) {
   EXPECT_EQ(record.at("nmi"), ordered_json({{1.0, nmi}, {nmi, 1.0}}));
 }
 
+TEST_F(Findings, GiveComparedRunsNamesOfTheirOwn) {
+  const auto data = generated("diagonal", 5);
+  const auto found = tables(data, 5);
+  for (const auto* name : {"one/run", "two/run"}) save(found, data, name);
+  const RunFolder one(folder_ / "one/run"), two(folder_ / "two/run/");
+  const auto names = [](const std::vector<RunFolder>& runs) {
+    std::vector<std::string> all;
+    for (const auto& run : comparison_record(runs).at("runs")) all.push_back(run.at("name"));
+    return all;
+  };
+  EXPECT_THAT(names({one, two}), ::testing::ElementsAre("one/run", "two/run"));
+  EXPECT_THAT(names({one, one}), ::testing::ElementsAre("run (1)", "run (2)"));
+}
+
 TEST_F(Findings, CompareNoLabelsOfDifferentEpisodes) {
   const auto data = generated("diagonal", 20);
   const auto half = take_first(data, 50);
