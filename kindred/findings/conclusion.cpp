@@ -26,14 +26,14 @@ std::string found_on(const RunRecord& record) {
              : "";
 }
 
-/// "; three or four fit almost as well", or nothing.
+/// "; 3 or 4 fit almost as well", or nothing.
 std::string others_that_fit(const RunRecord& record) {
   std::vector<std::string> numbers;
   for (const auto& k : record.result.value("almost_as_good", nlohmann::ordered_json::array()))
-    numbers.push_back(in_words(k.get<std::int64_t>()));
+    numbers.push_back(std::to_string(k.get<std::int64_t>()));
   if (numbers.empty()) return "";
   return fmt::format("; {} {} almost as well", fmt::join(numbers, " or "),
-                     numbers.back() == "one" ? "fits" : "fit");
+                     numbers.back() == "1" ? "fits" : "fit");
 }
 
 /// "five clusters, as asked": whether their number was chosen for the run or found by it.
@@ -45,8 +45,8 @@ std::string how_many(const RunRecord& record) {
   const auto asked = asked_k(record.options);
   if (!asked) return clusters;
   if (k == *asked) return clusters + ", as asked";
-  return fmt::format("{} ({} {} asked for, {} {} left)", clusters, in_words(*asked),
-                     *asked == 1 ? "was" : "were", in_words(k), k == 1 ? "is" : "are");
+  return fmt::format("{} ({} were asked for, {} {} left)", clusters, *asked, k,
+                     k == 1 ? "is" : "are");
 }
 
 /// `same`: restarts with the answer of the best, itself among them.
@@ -71,6 +71,7 @@ std::string how_closely(double least_nmi) {
 /// Whether restarts with the same k found the same clusters. It says nothing about k. Nothing where
 /// the method has no restarts.
 std::string how_stable(const RunRecord& record) {
+  if (record.k() == 1) return "";  // all agree on one
   const auto& agreement = record.result.at("agreement");
   const auto restarts = static_cast<std::int64_t>(record.restarts.size());
   const auto verdict = agreement.at("verdict").get<std::string>();
@@ -109,6 +110,7 @@ constexpr double kWorthSaying = 0.005;
 std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";
   const double nmi = result["nmi"];
+  if (nmi > 1.0 - 1e-9 && result.at("k") == 1) return "; there is one true policy, too";
   if (nmi > 1.0 - 1e-9) return "; the clusters are exactly the true policies (NMI 1)";
   auto reached = "; NMI with the true policies is " + two_digits(nmi);
   if (const double chance = result.value("chance_nmi", 0.0); chance >= kWorthSaying)

@@ -46,8 +46,8 @@ export function ticksFor(low: number, high: number): (value: number) => string {
     return (value) => minus(size >= 1e4 ? whole.format(value) : String(Number(value.toFixed(digits))));
   }
   const digits = Math.max(0, Math.min(6, power - finest));
-  return (value) => value === 0 ? '0'
-    : minus(`${Number((value / 10 ** power).toFixed(digits))}e${power}`);
+  return (value) => minus(value === 0 ? '0'
+    : value.toExponential(digits).replace(/\.?0*e\+?/, 'e'));
 }
 
 /// A measure between 0 and 1, such as NMI: 0.926. Only 1 itself is shown as 1.

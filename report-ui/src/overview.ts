@@ -178,8 +178,10 @@ function fact(term: string, value: string, detail: string): HTMLElement[] {
 }
 
 function truth(model: Model): HTMLElement[] {
-  const {nmi, ceiling, ami, chance_nmi: chance} = model.report.run.result;
+  const {nmi, ceiling, ami, chance_nmi} = model.report.run.result;
+  const chance = (chance_nmi ?? 0) < 0.0005 ? null : chance_nmi;  // of many, none to speak of
   if (!isKnown(nmi)) return [];
+  if (model.k === 1 && nmi === 1) return fact('Against the truth', 'One true policy, too', '');
   const detail = [
     `Bar: NMI with the true policies${isKnown(ceiling) ? '' : '; 1 when the clusters are exactly these'}.`,
     isKnown(chance) && 'Pale: what chance would give, which AMI leaves out.',
@@ -192,7 +194,7 @@ function truth(model: Model): HTMLElement[] {
         isKnown(ami) && `, AMI ${measure(ami)}`,
         isKnown(chance) && h('span', {class: 'muted'}, `, chance ${measure(chance)}`),
         isKnown(ceiling) && h('span', {class: 'muted'}, `, oracle ${measure(ceiling)}`),
-        isKnown(chance) && isKnown(ami) && ami < nearChance &&
+        isKnown(ami) && ami < nearChance &&
           h('p', {class: 'note'}, 'That is hardly more than chance would give.'),
         bullet(nmi, ceiling, 320, chance),
         h('p', {class: 'note'}, detail)),

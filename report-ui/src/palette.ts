@@ -1,21 +1,19 @@
 // Colours of clusters: the palette of Okabe and Ito, which people with any kind of colour vision can
 // tell apart; those with most contrast first, in the same order as kindred/render/theme.cpp. Their
 // yellow is too faint on light ground, and darker it would be taken for orange: brown takes its place.
-// After seven come the same, deeper, and then paler.
+// Seven more are for the rare runs that need them: muted ones, none of which is near one of the first.
 const blue = '#0072b2', vermillion = '#d55e00', green = '#009e73', purple = '#cc79a7';
 const skyBlue = '#56b4e9', orange = '#e69f00', yellow = '#f0e442', brown = '#7b4f2a';
 
-const shades = (colours: string[], deep: string, pale: string) => [
-  ...colours, ...colours.map((c) => mixed(c, deep, 0.5)), ...colours.map((c) => mixed(c, pale, 0.5))];
-const light = shades([blue, vermillion, green, purple, skyBlue, orange, brown], '#000000', '#a0a0a0');
-const dark = shades([skyBlue, orange, green, purple, yellow, vermillion, blue], '#ffffff', '#707070');
+const light = [
+  blue, vermillion, green, purple, skyBlue, orange, brown,
+  '#332288', '#8f8f2a', '#882255', '#3f9c8c', '#e0607e', '#115c2b', '#777777',
+];
+const dark = [
+  skyBlue, orange, green, purple, yellow, vermillion, blue,
+  '#9a8cf0', '#a8a83c', '#c2568c', '#8fe0d0', '#f2a3b5', '#4f9e66', '#b0b0b0',
+];
 const different = light.length;
-
-function mixed(a: string, b: string, share: number): string {
-  const part = (colour: string, i: number) => parseInt(colour.slice(i, i + 2), 16);
-  return `#${[1, 3, 5].map((i) => Math.round(part(a, i) * (1 - share) + part(b, i) * share)
-      .toString(16).padStart(2, '0')).join('')}`;
-}
 
 const prefersDark = window.matchMedia('(prefers-color-scheme: dark)');
 

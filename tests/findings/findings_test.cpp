@@ -126,7 +126,7 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
   record.options = {{"k", 7}, {"merge-to", 3}};
   EXPECT_THAT(conclusion(record),
-              HasSubstr("into two clusters (three were asked for, two are left), and all three"));
+              HasSubstr("into two clusters (3 were asked for, 2 are left), and all three"));
   record.result["agreement"]["least_nmi"] = 0.917;
   EXPECT_THAT(conclusion(record),
               HasSubstr("all three restarts agree on them with an NMI of at least 0.91."));
@@ -147,8 +147,7 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
   record.options.erase("merge-to");
-  EXPECT_THAT(conclusion(record),
-              HasSubstr("into two clusters (seven were asked for, two are left);"));
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (7 were asked for, 2 are left);"));
   record.options["restarts"] = 1;
   record.result["nmi"] = 1.0;
   EXPECT_THAT(conclusion(record),
@@ -168,9 +167,9 @@ TEST(Conclusion, SaysWhichNumbersFitAlmostAsWellAndWhatChanceWouldGive) {
       {"k", 5}, {"k_found", true}, {"agreement", {{"verdict", "unique"}, {"good_restarts", 3}}}};
   EXPECT_THAT(conclusion(record), HasSubstr("into five clusters (found), and all"));
   record.result["almost_as_good"] = {4};
-  EXPECT_THAT(conclusion(record), HasSubstr("five clusters (found; four fit almost as well), and"));
+  EXPECT_THAT(conclusion(record), HasSubstr("five clusters (found; 4 fit almost as well), and"));
   record.result["almost_as_good"] = {3, 4};
-  EXPECT_THAT(conclusion(record), HasSubstr("(found; three or four fit almost as well)"));
+  EXPECT_THAT(conclusion(record), HasSubstr("(found; 3 or 4 fit almost as well)"));
   record.result["nmi"] = 0.4;
   record.result["chance_nmi"] = 0.36;
   EXPECT_THAT(conclusion(record), HasSubstr("NMI with the true policies is 0.40 (chance: 0.36)."));

@@ -52,7 +52,7 @@ function quantiles(curves: CurvesBehaviour, order: number[]): HTMLElement {
       plot: (each: number) => drawQuantiles(each, curves, dimension),
     })), Math.min(250, width), 420),
   });
-  element.classList.add('wide');
+  if (order.length > 4) element.classList.add('wide');
   return element;
 }
 
@@ -116,7 +116,7 @@ function frequencies(curves: CurvesBehaviour): HTMLElement {
 }
 
 /// One group of rows per action, one row per policy.
-export function grouped(width: number, label: string, axis: string, rows: Row[],
+function grouped(width: number, label: string, axis: string, rows: Row[],
     marks: Plot.Markish[], scale: Plot.ScaleOptions = {nice: true}): SVGSVGElement {
   const names = [...new Set(rows.map((row) => row.name))];
   const clusters = [...new Set(rows.map((row) => row.cluster))];

@@ -17,12 +17,20 @@ export function statesExplain(model: Model): boolean {
     !(model.report.matched ?? []).every(({verdict}) => verdict === 'differ');
 }
 
+/// The same, unless it is known that the groups are the true policies.
+export const statesAreDoubtful = (model: Model): boolean =>
+  statesExplain(model) && (model.report.run.result.ami ?? 0) < nearlySame;
+
 /// What k-means on states says about the run's answer.
 export function statesSentence(model: Model): string {
   const ami = measure(statesSay(model)), pairs = model.report.matched ?? [];
   if (statesSay(model) < nearlySame) {
     return `Where trajectories went does not explain this split: k-means on states alone gives other groups (AMI ${
       ami}).`;
+  }
+  if (statesExplain(model) && !statesAreDoubtful(model)) {
+    return `k-means on states alone gives nearly the same groups (AMI ${ami}): where these policies go ` +
+      'tells them apart as well as what they do.';
   }
   if (!statesExplain(model)) {
     return `k-means on states alone gives nearly the same groups (AMI ${ami}), but in similar states ` +

@@ -49,7 +49,6 @@ function separation(all: Judged[]): number {
 /// What the margins are, and whether they can be relied on.
 function sentence(all: Judged[]): string {
   const wrong = all.filter(({right}) => !right).length;
-  if (!wrong) return 'All labels are right, so there is nothing for margins to tell apart.';
   const share = separation(all);
   const worth = share >= 0.9 ? 'margins tell them apart well'
     : share >= 0.7 ? 'margins tell them apart in part' : 'margins say little about which are wrong';
@@ -57,7 +56,15 @@ function sentence(all: Judged[]): string {
     `(50% would be chance): ${worth}. Wrong are ${counted(wrong, 'label')} of ${count(all.length)}.`;
 }
 
-export function marginNote({report: {episodes, run}, n}: Model): string {
+/// What margins are worth: in a sentence, or beside the figure where there is one.
+export function marginNote(model: Model): string {
+  const all = judged(model);
+  return all.length && all.every(({right}) => right)
+    ? `All labels are right, so there is nothing for margins to tell apart. ${origin(model)}`
+    : origin(model);
+}
+
+function origin({report: {episodes, run}, n}: Model): string {
   const held = episodes.margin_held_out ?? 0;
   if (!episodes.margin || run.result.k < 2) return '';
   if (!held) return 'Margins are of policies that have seen the trajectory, and so a little too sure.';
@@ -68,10 +75,10 @@ export function marginNote({report: {episodes, run}, n}: Model): string {
 
 export function marginsFigure(model: Model): HTMLElement | null {
   const all = judged(model);
-  if (!all.length) return null;
+  if (new Set(all.map(({right}) => right)).size < 2) return null;
   return figure({
     title: 'Margins of right and wrong labels', file: 'margins',
-    caption: `${sentence(all)} ${marginNote(model)} Each row on its own scale.`,
+    caption: `${sentence(all)} ${origin(model)} Each row on its own scale.`,
     draw: (width) => draw(width, all),
   });
 }

@@ -5,7 +5,8 @@ import {chart} from '../chart';
 import type {Numbers} from '../column';
 import {truthCount} from '../contingency';
 import {figure} from '../figure';
-import {count, counted} from '../format';
+import {count} from '../format';
+import {truthColours} from '../map/colouring';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 
@@ -48,7 +49,7 @@ export function orderSentence(model: Model): string {
   const {changes, expected, follows} = orderOf(model.label);
   if (!follows) return 'The labels do not follow the order of the trajectories.';
   const found = `The labels follow the order of the trajectories: they change ${
-    counted(changes, 'time')} from one to the next, where ${
+    changes === 1 ? 'once' : `${count(changes)} times`} from one to the next, where ${
     count(Math.max(1, expected))} would be expected of shuffled ones.`;
   return truthFollows(model)
     ? `${found} So do the true policies, whose trajectories stand one after the other in the file.`
@@ -76,7 +77,7 @@ export function orderFigure(model: Model): HTMLElement {
     title: 'Labels along the order of the trajectories', file: 'order',
     caption: 'From the first trajectory in the file to the last; where there are many, each column ' +
       'holds the shares of some that follow each other.' +
-      (model.truth ? ' Below: the true policies, in colours of their own order.' : ''),
+      (model.truth ? ' Below: the true policies, each in the colour of the one found that it mostly is.' : ''),
     draw: (width) => strip(model, width),
   });
   shown.classList.add('wide');
@@ -89,6 +90,7 @@ function strip(model: Model, width: number): SVGSVGElement {
     ...parts('found', model.label, model.k, columns),
     ...model.truth ? parts('true', model.truth, truthCount(model), columns) : [],
   ];
+  const ofTruth = model.truth ? truthColours(model, model.truth) : [];
   return chart('Labels along the order of the trajectories', {
     width, height: model.truth ? 120 : 84, marginLeft: 44, marginRight: 16, marginTop: 4,
     marginBottom: 36, color: {type: 'identity'},
@@ -100,7 +102,8 @@ function strip(model: Model, width: number): SVGSVGElement {
     y: {axis: null, domain: [0, 1]},
     marks: [Plot.rect(rows, {
       fy: 'row', x1: 'from', x2: 'to', y1: 'low', y2: 'high',
-      fill: (part: Part) => clusterColour(part.kind), shapeRendering: 'crispEdges',
+      fill: (part: Part) => clusterColour(part.row === 'found' ? part.kind : ofTruth[part.kind]),
+      shapeRendering: 'crispEdges',
       title: (part: Part) => `${
         part.row === 'found' ? clusterName(part.kind) : model.truthName(part.kind)}, ${
         part.to - part.from > 1 ? `${count(part.from)} to ${count(part.to - 1)}` : count(part.from)}`,

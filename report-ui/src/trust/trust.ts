@@ -2,14 +2,14 @@
 import {h} from '../dom';
 import type {Model} from '../model';
 import {section} from '../section';
-import {baselinesPart, statesExplain, statesSentence} from './baselines';
+import {baselinesPart, statesAreDoubtful, statesSentence} from './baselines';
 import {marginNote, marginsFigure} from './margins';
 import {orderFigure, orderIsDoubtful, orderSentence} from './order';
 
 /// What a reader should know before anything else; often nothing.
 export function doubts(model: Model): string[] {
   return [
-    ...statesExplain(model) ? [statesSentence(model)] : [],
+    ...statesAreDoubtful(model) ? [statesSentence(model)] : [],
     ...orderIsDoubtful(model) ? [orderSentence(model)] : [],
     ...grave(model).map(({evidence}) => evidence),
   ];
@@ -27,7 +27,7 @@ export function trustSection(model: Model): HTMLElement {
     ...margins ? [] : [marginNote(model)],
   ].filter((sentence) => sentence);
   return section('trust', 'How far to trust it',
-      h('ul', {class: 'words trusted'}, ...sentences.map((sentence) => h('li', {}, sentence))),
+      h('ul', {class: 'trusted'}, ...sentences.map((sentence) => h('li', {}, sentence))),
       h('div', {class: 'figures'},
           model.k > 1 && orderFigure(model), baselinesPart(model), margins),
       ...oddities(model));
