@@ -29,8 +29,10 @@ using findings::column;
 using findings::Json;
 using findings::RunData;
 
-constexpr std::int64_t kMostScores = 2'500'000;  // 13 MB in the page
-constexpr std::int64_t kMoreTrajectories = 100;  // beside those of the lists
+constexpr std::int64_t kMostScores = 2'500'000;   // 13 MB in the page
+constexpr std::int64_t kMostExact = 250'000;      // episodes: four bytes for each of their numbers
+constexpr std::int64_t kMostSeenTwice = 500'000;  // episodes: a map is four bytes for each
+constexpr std::int64_t kMoreTrajectories = 100;   // beside those of the lists
 
 /// The last `parts` of the folder's path: "run", "seed-1/run".
 std::string run_name(const RunFolder& folder, std::int64_t parts = 1) {
@@ -109,33 +111,43 @@ Truth truth_of(const Trajectories& data) {
   return truth;
 }
 
+/// Numbers of episodes; with few digits where there are so many episodes that all would not fit.
+Json number_column(const std::vector<double>& values) {
+  return std::ssize(values) > kMostExact ? findings::rough_column(values)
+                                         : column(as<float>(values));
+}
+
+Json whole_column(const std::vector<std::int32_t>& values) {
+  return std::ssize(values) > kMostExact ? findings::narrow_column(values) : column(values);
+}
+
 /// Not a number where it is not known; nothing where none is.
 Json return_column(const Trajectories& data) {
-  auto returns = as<float>(episode_returns(data));
-  const auto known = [](float value) { return std::isfinite(value); };
+  auto returns = episode_returns(data);
+  // What is too large for the page's numbers is not known either.
+  const auto known = [](double value) { return std::isfinite(static_cast<float>(value)); };
   if (std::ranges::none_of(returns, known)) return nullptr;
   for (auto& value : returns)
-    if (!known(value)) value = std::numeric_limits<float>::quiet_NaN();
-  return column(returns);
+    if (!known(value)) value = std::numeric_limits<double>::quiet_NaN();
+  return number_column(returns);
 }
 
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
   const auto truth = truth_of(data);
-  std::vector<std::uint32_t> lengths;
+  std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
-    lengths.push_back(static_cast<std::uint32_t>(data.length(i)));
+    lengths.push_back(static_cast<std::int32_t>(data.length(i)));
   const bool few = found.scores.rows * found.scores.columns <= kMostScores;
   return {{"count", data.episodes()},
           {"ids", ids_of(data)},
           {"label", label_column(found.run.labels)},
-          {"truth", data.labels.empty() ? Json() : column(truth.labels)},
+          {"truth", data.labels.empty() ? Json() : whole_column(truth.labels)},
           {"truth_names", truth.names},
-          {"length", column(lengths)},
+          {"length", whole_column(lengths)},
           {"return", return_column(data)},
-          {"margin", column(as<float>(found.margin))},
+          {"margin", number_column(found.margin)},
           {"margin_held_out", found.held_out},
-          {"fit", column(as<float>(found.fit))},
           {"scores", few ? column(as<float>(found.scores.values)) : Json()},
           {"score_meaning", found.score_meaning}};
 }
@@ -172,6 +184,13 @@ Json nmi_table(const std::vector<std::vector<std::int32_t>>& labellings) {
   return table;
 }
 
+/// The first alone where there are very many episodes.
+Json maps_json(const RunData& found) {
+  auto maps = findings::episode_maps(found);
+  while (found.data.episodes() > kMostSeenTwice && maps.size() > 1) maps.erase(maps.size() - 1);
+  return maps;
+}
+
 /// Those of the lists, and some more of every cluster.
 std::set<std::int64_t> shown_episodes(const RunData& found,
                                       const std::vector<findings::NotableList>& lists) {
@@ -195,7 +214,7 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
           {"run", record_json(found.run.record)},
           {"config", fs::exists(folder.config()) ? read_text(folder.config()) : ""},
           {"episodes", episodes_json(found)},
-          {"maps", findings::episode_maps(found)},
+          {"maps", maps_json(found)},
           {"behaviour", behaviour->clusters()},
           {"matched", findings::matched_states(found)},
           {"baselines", findings::baselines(found)},

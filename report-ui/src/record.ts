@@ -2,9 +2,26 @@
 // Clusters are numbered 0 to k-1, episodes 0 to n-1; cells of a grid are row * size + column.
 
 /// Numbers as base64 of little-endian values; see column.ts.
-export interface Column {
-  type: 'u8' | 'u16' | 'u32' | 'i32' | 'f32';
+export type Column = ExactColumn | RoughColumn | SameColumn;
+
+export interface ExactColumn {
+  type: 'u8' | 'u16' | 'u32' | 'i16' | 'i32' | 'f32';
   data: string;
+}
+
+/// In 65,532 equal steps from low to high; above them −∞, ∞ and what is not a number.
+export interface RoughColumn {
+  type: 'q16';
+  data: string;
+  low: number;
+  high: number;
+}
+
+/// One number, so many times.
+export interface SameColumn {
+  type: 'same';
+  value: number;
+  count: number;
 }
 
 /// run.json, as the run wrote it.
@@ -125,8 +142,6 @@ export interface Episodes {
   margin: Column | null;
   /// Of how many the margin is one of policies fitted without the episode; missing in old records.
   margin_held_out?: number;
-  /// Score under its own centre, per step where scores sum over steps.
-  fit: Column;
   /// [n, k]; null where it would make the page too large.
   scores: Column | null;
   score_meaning: string;
