@@ -94,7 +94,7 @@ struct ClusterCommand {
                     grouped(record.dataset["episodes"].get<std::int64_t>()), record.k(),
                     record.k() == 1 ? "cluster" : "clusters"));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
-    if (result.value("k_found", false)) tell("policies", found_words(record));
+    tell("policies", policies_words(record));
     if (const auto searched = result.value("searched", std::int64_t{0});
         searched > 0 && searched < record.dataset["episodes"])
       tell("found on", fmt::format("{} of them; the others went to the policy that explains them "
@@ -121,6 +121,32 @@ struct ClusterCommand {
     for (const auto& file : folder.results()) tell("", file.string());
     if (record.result["agreement"]["verdict"] == "several" && result.contains("alternatives"))
       tell("second answer", command_line({"label", folder.path().string(), "--alternative", "2"}));
+    for (const auto& warning : warnings(record)) say("warning: " + warning);
+  }
+
+  /// As many as were asked for, or as were found.
+  static std::string policies_words(const RunRecord& record) {
+    if (record.result.value("k_found", false)) return found_words(record) + others_words(record);
+    const auto asked = asked_k(record.options);
+    if (!asked || *asked == record.k()) return fmt::format("{}, as asked", record.k());
+    return fmt::format("{} were asked for, {} {} left", *asked, record.k(),
+                       record.k() == 1 ? "is" : "are");
+  }
+
+  static std::string others_words(const RunRecord& record) {
+    const auto others =
+        record.result.value("almost_as_good", Json::array()).get<std::vector<std::int64_t>>();
+    return others.empty() ? "" : fmt::format("; {} fit almost as well", fmt::join(others, " or "));
+  }
+
+  /// What a user should not overlook, one sentence each.
+  static std::vector<std::string> warnings(const RunRecord& record) {
+    const auto asked = asked_k(record.options);
+    if (record.result.value("k_found", false) || !asked || record.k() >= *asked) return {};
+    return {
+        fmt::format("{} clusters were asked for, but only {} {} trajectories; ask for fewer, or "
+                    "have their number found with -k auto",
+                    *asked, record.k(), record.k() == 1 ? "has" : "have")};
   }
 
   /// That there are some; 'kindred info' says what they are.
@@ -205,9 +231,11 @@ struct ClusterCommand {
                  {"seconds", record.timings["fit"]},
                  {"peak_rss_mb", record.machine["peak_rss_mb"]}};
     for (const char* key :
-         {"k_found", "considered", "v", "v_of_one", "searched", "alternatives", "nmi", "ari",
-          "accuracy", "purity", "ceiling", "sizes", "objective_before_merge", "best_restart"})
+         {"k_found", "k_asked", "considered", "almost_as_good", "v", "v_of_one", "searched",
+          "alternatives", "nmi", "ari", "ami", "chance_nmi", "accuracy", "purity", "ceiling",
+          "sizes", "objective_before_merge", "best_restart"})
       if (record.result.contains(key)) json[key] = record.result[key];
+    json["warnings"] = warnings(record);
     json["agreement"] = json["verdict"] = record.result["agreement"]["verdict"];
     return json;
   }

@@ -191,8 +191,13 @@ std::string as_text(const Json& json, int indent) {
 }
 
 void tell_scores(const ClusteringScores& scores, const std::optional<double>& oracle) {
-  tell("NMI", fmt::format("{:.4f}{}", scores.nmi,
-                          oracle ? fmt::format("  (the oracle's {:.4f})", *oracle) : ""));
+  std::vector<std::string> beside;
+  if (std::isfinite(scores.chance_nmi))
+    beside.push_back(fmt::format("chance {:.4f}", scores.chance_nmi));
+  if (oracle) beside.push_back(fmt::format("the oracle's {:.4f}", *oracle));
+  tell("NMI", beside.empty() ? fmt::format("{:.4f}", scores.nmi)
+                             : fmt::format("{:.4f}  ({})", scores.nmi, fmt::join(beside, ", ")));
+  if (std::isfinite(scores.ami)) tell("AMI", fmt::format("{:.4f}", scores.ami));
   tell("ARI", fmt::format("{:.4f}", scores.ari));
   tell("accuracy", fmt::format("{:.4f}", scores.accuracy));
   tell("purity", fmt::format("{:.4f}", scores.purity));
@@ -200,12 +205,15 @@ void tell_scores(const ClusteringScores& scores, const std::optional<double>& or
 
 void tell_recorded_scores(const Json& result) {
   const auto oracle = result.value("ceiling", Json());
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();  // as in old runs
   tell_scores({.nmi = result.at("nmi"),
                .ari = result.at("ari"),
                .accuracy = result.at("accuracy"),
                .purity = result.at("purity"),
                .homogeneity = result.at("homogeneity"),
-               .completeness = result.at("completeness")},
+               .completeness = result.at("completeness"),
+               .ami = result.value("ami", kUnknown),
+               .chance_nmi = result.value("chance_nmi", kUnknown)},
               oracle.is_number() ? std::optional(oracle.get<double>()) : std::nullopt);
 }
 

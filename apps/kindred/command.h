@@ -79,7 +79,8 @@ void emit(const Common& common, const Json& json);
 /// JSON as text. What is not UTF-8, such as the name of a file, is replaced by what is.
 std::string as_text(const Json& json, int indent = -1);
 
-/// NMI (with the oracle's beside it where that is known), ARI, accuracy and purity.
+/// NMI (with what chance would give, and the oracle's where that is known), AMI, ARI, accuracy and
+/// purity. What is not a number is not known.
 void tell_scores(const ClusteringScores& scores, const std::optional<double>& oracle);
 /// The same of a record's result.
 void tell_recorded_scores(const Json& result);

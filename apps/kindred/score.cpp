@@ -36,8 +36,9 @@ struct ScoreCommand {
     for (const char* key : {"v", "v_of_one", "v_gain", "v_gain_error", "v_judged"})
       if (result.contains(key)) json[key] = result[key];
     if (truth.empty() && result.contains("nmi")) {
-      for (const char* key : {"nmi", "ari", "accuracy", "purity", "homogeneity", "completeness"})
-        json[key] = fitted.record.result.at(key);
+      for (const char* key :
+           {"nmi", "ari", "accuracy", "purity", "homogeneity", "completeness", "ami", "chance_nmi"})
+        if (result.contains(key)) json[key] = result[key];  // old runs have no AMI
       tell_recorded_scores(fitted.record.result);
     } else if (!truth.empty()) {
       const auto scores = score_run(fitted, truth, columns);

@@ -170,6 +170,10 @@ struct Clustering {
   bool k_found = false;                ///< It was not asked for.
   std::optional<HeldOutJudgement> judgement;
   std::optional<HeldOutFit> held_out_fit;  ///< Where centres have surprises.
+  /// [episodes]: nats by which the policy of an episode's label predicts it better than the best of
+  /// the others, all fitted without it. Not a number where it is not known; empty where no method
+  /// can say.
+  std::vector<double> held_out_margins;
   std::int64_t searched = 0;  ///< Episodes the answer was found on; 0: all, as most methods do.
   std::vector<Alternative> alternatives;
   std::optional<Agreement> agreement;  ///< Where the method judges by more than its objective.

@@ -18,6 +18,7 @@ consteval const char* column_type() {
   if constexpr (std::same_as<T, std::uint8_t>) return "u8";
   if constexpr (std::same_as<T, std::uint16_t>) return "u16";
   if constexpr (std::same_as<T, std::uint32_t>) return "u32";
+  if constexpr (std::same_as<T, std::int16_t>) return "i16";
   if constexpr (std::same_as<T, std::int32_t>) return "i32";
   if constexpr (std::same_as<T, float>) return "f32";
 }
@@ -26,6 +27,13 @@ template <class T>
 Json column(const std::vector<T>& values) {
   return {{"type", column_type<T>()}, {"data", base64(std::as_bytes(std::span(values)))}};
 }
+
+/// Whole numbers in as few bytes as they need.
+Json narrow_column(const std::vector<std::int32_t>& values);
+
+/// Numbers in two bytes each, in equal steps from the least to the greatest, or as one where all
+/// are the same. What is infinite or not a number stays so.
+Json rough_column(const std::vector<double>& values);
 
 /// `values` with numbers of another type.
 template <class To, class Values>

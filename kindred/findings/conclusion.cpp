@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -25,17 +26,27 @@ std::string found_on(const RunRecord& record) {
              : "";
 }
 
-/// "five clusters, as asked": their number was chosen for the run, not found by it.
+/// "; 3 or 4 fit almost as well", or nothing.
+std::string others_that_fit(const RunRecord& record) {
+  std::vector<std::string> numbers;
+  for (const auto& k : record.result.value("almost_as_good", nlohmann::ordered_json::array()))
+    numbers.push_back(std::to_string(k.get<std::int64_t>()));
+  if (numbers.empty()) return "";
+  return fmt::format("; {} {} almost as well", fmt::join(numbers, " or "),
+                     numbers.back() == "1" ? "fits" : "fit");
+}
+
+/// "five clusters, as asked": whether their number was chosen for the run or found by it.
 std::string how_many(const RunRecord& record) {
   const auto k = record.result.at("k").get<std::int64_t>();
   auto clusters = fmt::format("{} {}", in_words(k), k == 1 ? "cluster" : "clusters");
   if (record.result.value("k_found", false))
-    return fmt::format("{} (their number was found{})", clusters, found_on(record));
-  if (!record.options.is_object() || !record.options.contains("k")) return clusters;
-  const auto merge_to = record.options.value("merge-to", std::int64_t{0});
-  const auto asked = merge_to > 0 ? merge_to : record.options.at("k").get<std::int64_t>();
-  if (k == asked) return clusters + ", as asked";
-  return fmt::format("{} (asked for: {})", clusters, in_words(asked));
+    return fmt::format("{} (found{}{})", clusters, found_on(record), others_that_fit(record));
+  const auto asked = asked_k(record.options);
+  if (!asked) return clusters;
+  if (k == *asked) return clusters + ", as asked";
+  return fmt::format("{} ({} were asked for, {} {} left)", clusters, *asked, k,
+                     k == 1 ? "is" : "are");
 }
 
 /// `same`: restarts with the answer of the best, itself among them.
@@ -60,6 +71,7 @@ std::string how_closely(double least_nmi) {
 /// Whether restarts with the same k found the same clusters. It says nothing about k. Nothing where
 /// the method has no restarts.
 std::string how_stable(const RunRecord& record) {
+  if (record.k() == 1) return "";  // all agree on one
   const auto& agreement = record.result.at("agreement");
   const auto restarts = static_cast<std::int64_t>(record.restarts.size());
   const auto verdict = agreement.at("verdict").get<std::string>();
@@ -90,13 +102,19 @@ std::string two_digits(double measure) {
   return measure < 1.0 - 1e-9 && measure >= 0.995 ? "above 0.99" : fmt::format("{:.2f}", measure);
 }
 
+/// A smaller NMI by chance hides in the digits that are shown.
+constexpr double kWorthSaying = 0.005;
+
 /// Nothing where the true policies are not known. The oracle's NMI is not a bound, so it is said
 /// who reaches it.
 std::string how_right(const nlohmann::ordered_json& result) {
   if (!result.contains("nmi") || !result["nmi"].is_number()) return "";
   const double nmi = result["nmi"];
+  if (nmi > 1.0 - 1e-9 && result.at("k") == 1) return "; there is one true policy, too";
   if (nmi > 1.0 - 1e-9) return "; the clusters are exactly the true policies (NMI 1)";
   auto reached = "; NMI with the true policies is " + two_digits(nmi);
+  if (const double chance = result.value("chance_nmi", 0.0); chance >= kWorthSaying)
+    reached += fmt::format(" (chance: {})", two_digits(chance));
   if (!result.contains("ceiling") || !result["ceiling"].is_number()) return reached;
   return fmt::format(
       "{}, where somebody who knows them and assigns each trajectory to its most likely one "
@@ -108,8 +126,9 @@ std::string how_right(const nlohmann::ordered_json& result) {
 
 std::string conclusion(const RunRecord& record) {
   const auto episodes = record.dataset.at("episodes").get<std::int64_t>();
-  return fmt::format("{} {} divided into {}{}{}.", grouped(episodes),
-                     episodes == 1 ? "trajectory was" : "trajectories were", how_many(record),
+  return fmt::format("{} {} {} {}{}{}.", grouped(episodes),
+                     episodes == 1 ? "trajectory was" : "trajectories were",
+                     record.k() == 1 ? "kept together in" : "divided into", how_many(record),
                      how_stable(record), how_right(record.result));
 }
 

@@ -1,10 +1,11 @@
 // Observations and actions of each cluster as numbers over time.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kindred/findings/behaviour.h"
-#include "kindred/render/dimension_names.h"
+#include "kindred/findings/names.h"
 #include "kindred/render/render.h"
 
 namespace kindred::findings {
@@ -40,8 +41,7 @@ struct Moments {
 
 class CurvesBehaviour final : public Behaviour {
  public:
-  explicit CurvesBehaviour(const RunData& found)
-      : found_(found), environment_(environment_of(found.data)) {
+  explicit CurvesBehaviour(const RunData& found) : found_(found) {
     for (const auto& members : found.members) {
       const auto steps = some_steps(members);
       observed_.emplace_back(rows(steps), found.data.observations.dim());
@@ -58,12 +58,9 @@ class CurvesBehaviour final : public Behaviour {
   Json clusters() const override {
     const auto& data = found_.data;
     auto observation_names = Json::array(), action_names = Json::array(), list = Json::array();
-    for (const auto i : dimensions_)
-      observation_names.push_back(
-          render::observation_name(environment_, data.observations.dim(), i));
+    for (const auto i : dimensions_) observation_names.push_back(observation_name(data, i));
     const auto actions = data.actions.is_discrete() ? data.actions.count() : data.actions.dim();
-    for (std::int64_t i = 0; i < actions; ++i)
-      action_names.push_back(render::action_name(environment_, actions, i));
+    for (std::int64_t i = 0; i < actions; ++i) action_names.push_back(action_name(data, i));
     const auto edges = action_edges();
     for (std::size_t c = 0; c < steps_.size(); ++c) list.push_back(cluster(c, edges));
     return {{"kind", "curves"},
@@ -72,7 +69,7 @@ class CurvesBehaviour final : public Behaviour {
             {"levels", kLevels},
             {"times", times_},
             {"clusters", list},
-            {"histogram_edges", edges.empty() ? Json() : brief_list(edges)}};
+            {"histogram_edges", edges.empty() ? Json() : edge_lists(edges)}};
   }
 
   void add_steps(std::int64_t episode, const std::vector<std::int64_t>& steps,
@@ -146,23 +143,33 @@ class CurvesBehaviour final : public Behaviour {
     return found_.data.actions.floats()[step * found_.data.actions.dim() + i];
   }
 
-  /// -1 to 1 where all actions lie there, else from the least to the greatest.
-  std::vector<double> action_edges() const {
-    if (found_.data.actions.is_discrete()) return {};
-    double low = -1.0, high = 1.0;
-    for (const auto& steps : steps_)
-      for (const auto step : steps)
-        for (std::int64_t i = 0; i < found_.data.actions.dim(); ++i) {
+  /// [dim, kBins + 1], from the least to the greatest value of each number; none where actions are
+  /// discrete.
+  std::vector<std::vector<double>> action_edges() const {
+    std::vector<std::vector<double>> all;
+    if (found_.data.actions.is_discrete()) return all;
+    for (std::int64_t i = 0; i < found_.data.actions.dim(); ++i) {
+      double low = std::numeric_limits<double>::infinity(), high = -low;
+      for (const auto& steps : steps_)
+        for (const auto step : steps) {
           low = std::min(low, action(step, i));
           high = std::max(high, action(step, i));
         }
-    std::vector<double> edges;
-    for (std::int64_t i = 0; i <= kBins; ++i)
-      edges.push_back(low + (high - low) * static_cast<double>(i) / kBins);
-    return edges;
+      if (!(high > low)) low -= 0.5, high += 0.5;
+      auto& edges = all.emplace_back();
+      for (std::int64_t bin = 0; bin <= kBins; ++bin)
+        edges.push_back(low + (high - low) * static_cast<double>(bin) / kBins);
+    }
+    return all;
   }
 
-  Json cluster(std::size_t c, const std::vector<double>& edges) const {
+  static Json edge_lists(const std::vector<std::vector<double>>& edges) {
+    auto lists = Json::array();
+    for (const auto& own : edges) lists.push_back(brief_list(own));
+    return lists;
+  }
+
+  Json cluster(std::size_t c, const std::vector<std::vector<double>>& edges) const {
     std::vector<double> mean, deviation;
     for (const auto i : dimensions_) {
       mean.push_back(observed_[c].mean[static_cast<std::size_t>(i)]);
@@ -188,10 +195,12 @@ class CurvesBehaviour final : public Behaviour {
     json["action_counts"] = counts;
   }
 
-  void add_action_statistics(std::size_t c, const std::vector<double>& edges, Json& json) const {
+  void add_action_statistics(std::size_t c, const std::vector<std::vector<double>>& all_edges,
+                             Json& json) const {
     std::vector<double> mean, deviation;
     auto quantiles = Json::array(), histograms = Json::array();
     for (std::int64_t i = 0; i < found_.data.actions.dim(); ++i) {
+      const auto& edges = all_edges[static_cast<std::size_t>(i)];
       std::vector<double> values;
       for (const auto step : steps_[c]) values.push_back(action(step, i));
       const Moments moments({values.begin(), values.end()}, 1);
@@ -247,7 +256,6 @@ class CurvesBehaviour final : public Behaviour {
   }
 
   const RunData& found_;
-  std::string environment_;
   std::vector<std::vector<std::int64_t>> steps_;  // [k]: those the statistics are made of
   std::vector<Moments> observed_;                 // [k]
   std::vector<std::int64_t> dimensions_;          // of observations: those shown

@@ -10,9 +10,11 @@
 #include "kindred/core/files.h"
 #include "kindred/data/doctor.h"
 #include "kindred/data/truth.h"
+#include "kindred/findings/baseline.h"
 #include "kindred/findings/behaviour.h"
 #include "kindred/findings/column.h"
 #include "kindred/findings/episode_map.h"
+#include "kindred/findings/matched_states.h"
 #include "kindred/findings/notable.h"
 #include "kindred/findings/run_data.h"
 #include "kindred/findings/trajectory.h"
@@ -28,12 +30,34 @@ using findings::column;
 using findings::Json;
 using findings::RunData;
 
-constexpr std::int64_t kMostScores = 2'500'000;  // 13 MB in the page
-constexpr std::int64_t kMoreTrajectories = 100;  // beside those of the lists
+constexpr std::int64_t kMostScores = 2'500'000;   // 13 MB in the page
+constexpr std::int64_t kMostExact = 250'000;      // episodes: four bytes for each of their numbers
+constexpr std::int64_t kMostSeenTwice = 500'000;  // episodes: a map is four bytes for each
+constexpr std::int64_t kMoreTrajectories = 100;   // beside those of the lists
 
-std::string run_name(const RunFolder& folder) {
-  const auto path = fs::absolute(folder.path()).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
+/// The last `parts` of the folder's path: "run", "seed-1/run".
+std::string run_name(const RunFolder& folder, std::int64_t parts = 1) {
+  auto path = fs::absolute(folder.path()).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const auto skipped = std::max<std::int64_t>(0, std::distance(path.begin(), path.end()) - parts);
+  fs::path name;
+  for (auto part = std::next(path.begin(), skipped); part != path.end(); ++part) name /= *part;
+  return name.string();
+}
+
+/// Names of which no two are alike: with as many folders as that takes, and a number where one and
+/// the same folder was named twice.
+std::vector<std::string> run_names(std::span<const RunFolder> folders) {
+  constexpr std::int64_t kMostParts = 8;
+  std::vector<std::string> names;
+  for (std::int64_t parts = 1; parts <= kMostParts; ++parts) {
+    names.clear();
+    for (const auto& folder : folders) names.push_back(run_name(folder, parts));
+    if (std::set(names.begin(), names.end()).size() == names.size()) return names;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i] = fmt::format("{} ({})", run_name(folders[i]), i + 1);
+  return names;
 }
 
 Json record_json(const RunRecord& record) {
@@ -101,32 +125,43 @@ Truth truth_of(const Trajectories& data) {
   return truth;
 }
 
+/// Numbers of episodes; with few digits where there are so many episodes that all would not fit.
+Json number_column(const std::vector<double>& values) {
+  return std::ssize(values) > kMostExact ? findings::rough_column(values)
+                                         : column(as<float>(values));
+}
+
+Json whole_column(const std::vector<std::int32_t>& values) {
+  return std::ssize(values) > kMostExact ? findings::narrow_column(values) : column(values);
+}
+
 /// Not a number where it is not known; nothing where none is.
 Json return_column(const Trajectories& data) {
-  auto returns = as<float>(episode_returns(data));
-  const auto known = [](float value) { return std::isfinite(value); };
+  auto returns = episode_returns(data);
+  // What is too large for the page's numbers is not known either.
+  const auto known = [](double value) { return std::isfinite(static_cast<float>(value)); };
   if (std::ranges::none_of(returns, known)) return nullptr;
   for (auto& value : returns)
-    if (!known(value)) value = std::numeric_limits<float>::quiet_NaN();
-  return column(returns);
+    if (!known(value)) value = std::numeric_limits<double>::quiet_NaN();
+  return number_column(returns);
 }
 
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
   const auto truth = truth_of(data);
-  std::vector<std::uint32_t> lengths;
+  std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
-    lengths.push_back(static_cast<std::uint32_t>(data.length(i)));
+    lengths.push_back(static_cast<std::int32_t>(data.length(i)));
   const bool few = found.scores.rows * found.scores.columns <= kMostScores;
   return {{"count", data.episodes()},
           {"ids", ids_of(data)},
           {"label", label_column(found.run.labels)},
-          {"truth", data.labels.empty() ? Json() : column(truth.labels)},
+          {"truth", data.labels.empty() ? Json() : whole_column(truth.labels)},
           {"truth_names", truth.names},
-          {"length", column(lengths)},
+          {"length", whole_column(lengths)},
           {"return", return_column(data)},
-          {"margin", column(as<float>(found.margin))},
-          {"fit", column(as<float>(found.fit))},
+          {"margin", number_column(found.margin)},
+          {"margin_held_out", found.held_out},
           {"scores", few ? column(as<float>(found.scores.values)) : Json()},
           {"score_meaning", found.score_meaning}};
 }
@@ -149,7 +184,8 @@ Json alternatives_json(const RunFolder& folder, const RunData& found) {
                     {"sizes", sizes},
                     {"label", label_column(other.run.labels)},
                     {"scores", scores},
-                    {"behaviour", findings::make_behaviour(other)->clusters()}});
+                    {"behaviour", findings::make_behaviour(other)->clusters()},
+                    {"matched", findings::matched_states(other)}});
   }
   return list;
 }
@@ -162,6 +198,13 @@ Json nmi_table(const std::vector<std::vector<std::int32_t>>& labellings) {
     table.push_back(row);
   }
   return table;
+}
+
+/// The first alone where there are very many episodes.
+Json maps_json(const RunData& found) {
+  auto maps = findings::episode_maps(found);
+  while (found.data.episodes() > kMostSeenTwice && maps.size() > 1) maps.erase(maps.size() - 1);
+  return maps;
 }
 
 /// Those of the lists, and some more of every cluster.
@@ -187,8 +230,10 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
           {"run", examined_record(found)},
           {"config", fs::exists(folder.config()) ? read_text(folder.config()) : ""},
           {"episodes", episodes_json(found)},
-          {"maps", findings::episode_maps(found)},
+          {"maps", maps_json(found)},
           {"behaviour", behaviour->clusters()},
+          {"matched", findings::matched_states(found)},
+          {"baselines", findings::baselines(found)},
           {"notable", findings::to_json(lists)},
           {"trajectories", findings::trajectories(found, *behaviour, shown_episodes(found, lists))},
           {"restart_nmi", nmi_table(found.restart_labels)},
@@ -204,8 +249,9 @@ nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {
       runs, [&](const LoadedRun& run) { return run.record.fingerprint() == data; });
   auto list = Json::array();
   std::vector<std::vector<std::int32_t>> labellings;
+  const auto names = run_names(folders);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    list.push_back({{"name", run_name(folders[i])},
+    list.push_back({{"name", names[i]},
                     {"conclusion", conclusion(runs[i].record)},
                     {"run", record_json(runs[i].record)},
                     {"evaluation", evaluation_of(folders[i])},

@@ -50,6 +50,18 @@ std::vector<std::vector<std::int32_t>> read_restart_labels(const RunFolder& fold
   return labels;
 }
 
+/// An episode's own policy fits it better than it would have predicted it, so margins from scores
+/// are too sure.
+void use_held_out_margins(const ArrayFileReader& file, RunData& found) {
+  if (!file.contains("held_out_margins") || found.run.record.k() < 2) return;
+  const auto margins = file.read<double>("held_out_margins", {found.data.episodes()}).values;
+  for (std::size_t i = 0; i < margins.size(); ++i)
+    if (!std::isnan(margins[i])) {
+      found.margin[i] = margins[i];
+      ++found.held_out;
+    }
+}
+
 }  // namespace
 
 RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
@@ -66,6 +78,7 @@ RunData load_run_data(const RunFolder& folder, const Trajectories& data) {
   found.restart_labels = read_restart_labels(folder, data.episodes());
   found.members = members_of(found.run.labels, record.k());
   found.margin = margins(found.scores, found.run.labels);
+  use_held_out_margins(file, found);
   found.fit = own_scores(found);
   found.policies = std::dynamic_pointer_cast<const PolicyCentres>(found.run.centres);
   return found;

@@ -22,7 +22,9 @@ struct RunData {
   Matrix latents = {};             ///< [episodes, features], or empty.
   std::string score_meaning = {};  ///< "log-likelihood", …
   std::vector<std::vector<std::int32_t>> restart_labels = {};
-  std::vector<double> margin = {};  ///< [episodes]
+  /// [episodes]: held out where the run could say, which it could for this many.
+  std::vector<double> margin = {};
+  std::int64_t held_out = 0;
   /// [episodes]: the score under an episode's own centre, per step where scores sum over steps.
   std::vector<double> fit = {};
   Members members = {};                                ///< [k]

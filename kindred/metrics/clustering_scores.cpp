@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -95,6 +96,48 @@ double mutual_information(const ContingencyTable& table) {
   return std::max(0.0, sum(std::move(terms)));
 }
 
+/// n/N log(N n / (a b)), to expect of the n that clusters of a and b of N items share by chance.
+/// Their hypergeometric weights are summed from the most likely n outwards, until they vanish.
+double expected_cell(std::int64_t a, std::int64_t b, std::int64_t items) {
+  constexpr double kVanishing = 1e-18;
+  const auto low = std::max<std::int64_t>(0, a + b - items), high = std::min(a, b);
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  const auto rise = [&](std::int64_t n) {  // weight of n + 1 over that of n
+    return number(a - n) * number(b - n) / (number(n + 1) * number(items - a - b + n + 1));
+  };
+  const auto share = [&](std::int64_t n) {
+    return n == 0 ? 0.0
+                  : number(n) / number(items) *
+                        std::log(number(items) * number(n) / (number(a) * number(b)));
+  };
+  const auto mode = std::clamp(
+      static_cast<std::int64_t>(number(a + 1) * number(b + 1) / number(items + 2)), low, high);
+  double weights = 1.0, total = share(mode), weight = 1.0;
+  const auto add = [&](std::int64_t n) {
+    weights += weight;
+    total += weight * share(n);
+  };
+  for (auto n = mode; n < high && weight > kVanishing; add(++n)) weight *= rise(n);
+  weight = 1.0;
+  for (auto n = mode; n > low && weight > kVanishing; add(--n)) weight /= rise(n - 1);
+  return total / weights;
+}
+
+/// Of labels dealt out at random to clusters of these sizes (Vinh, Epps & Bailey 2010).
+double expected_mutual_information(const ContingencyTable& table) {
+  const auto occurring = [](const std::vector<std::int64_t>& sizes) {
+    std::map<std::int64_t, std::int64_t> times;  // many clusters have the same size
+    for (const auto size : sizes) ++times[size];
+    return times;
+  };
+  std::vector<double> terms;
+  for (const auto& [a, times_a] : occurring(table.cluster_sizes))
+    for (const auto& [b, times_b] : occurring(table.class_sizes))
+      terms.push_back(static_cast<double>(times_a) * static_cast<double>(times_b) *
+                      expected_cell(a, b, table.items));
+  return std::max(0.0, sum(std::move(terms)));
+}
+
 /// part / whole as a score in [0, 1]; 1 when there is nothing to explain.
 double share(double part, double whole) { return whole > 0.0 ? std::min(1.0, part / whole) : 1.0; }
 
@@ -102,9 +145,21 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 1.0;
 }
 
+double mean_entropy(const ContingencyTable& table) {
+  return 0.5 *
+         (entropy(table.cluster_sizes, table.items) + entropy(table.class_sizes, table.items));
+}
+
 double nmi(const ContingencyTable& table) {
-  return share(2.0 * mutual_information(table),
-               entropy(table.cluster_sizes, table.items) + entropy(table.class_sizes, table.items));
+  return share(mutual_information(table), mean_entropy(table));
+}
+
+double ami(const ContingencyTable& table, double by_chance) {
+  constexpr double kNothing =
+      1e-14;  // to be won over chance, as with one cluster or as many as items
+  const double possible = mean_entropy(table) - by_chance;
+  if (possible < kNothing) return 1.0;
+  return std::min(1.0, (mutual_information(table) - by_chance) / possible);
 }
 
 double ari(const ContingencyTable& table) {
@@ -153,6 +208,16 @@ double normalized_mutual_information(Labels predicted, Labels truth) {
   return nmi(tabulate(predicted, truth));
 }
 
+double adjusted_mutual_information(Labels predicted, Labels truth) {
+  const auto table = tabulate(predicted, truth);
+  return ami(table, expected_mutual_information(table));
+}
+
+double chance_nmi(Labels predicted, Labels truth) {
+  const auto table = tabulate(predicted, truth);
+  return share(expected_mutual_information(table), mean_entropy(table));
+}
+
 double adjusted_rand_index(Labels predicted, Labels truth) {
   return ari(tabulate(predicted, truth));
 }
@@ -175,12 +240,15 @@ double completeness(Labels predicted, Labels truth) {
 
 ClusteringScores score_clustering(Labels predicted, Labels truth) {
   const auto table = tabulate(predicted, truth);
+  const double by_chance = expected_mutual_information(table);
   return {.nmi = nmi(table),
           .ari = ari(table),
           .accuracy = accuracy(table),
           .purity = cluster_purity(table),
           .homogeneity = explained_entropy(table, table.class_sizes),
-          .completeness = explained_entropy(table, table.cluster_sizes)};
+          .completeness = explained_entropy(table, table.cluster_sizes),
+          .ami = ami(table, by_chance),
+          .chance_nmi = share(by_chance, mean_entropy(table))};
 }
 
 }  // namespace kindred

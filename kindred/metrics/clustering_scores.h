@@ -12,6 +12,13 @@ using Labels = std::span<const std::int32_t>;
 /// 2 I(C,L) / (H(C) + H(L)); 1 when both put everything in one cluster (also when empty).
 double normalized_mutual_information(Labels predicted, Labels truth);
 
+/// (I(C,L) - E) / ((H(C) + H(L)) / 2 - E), where E is the I(C,L) to expect of labels dealt out at
+/// random to clusters of the same sizes: 1 for identical partitions, about 0 for unrelated ones.
+double adjusted_mutual_information(Labels predicted, Labels truth);
+
+/// The NMI to expect of such labels: above 0, and far above where there are few items in a cluster.
+double chance_nmi(Labels predicted, Labels truth);
+
 /// Adjusted Rand index; 1 for identical partitions, about 0 for unrelated ones.
 double adjusted_rand_index(Labels predicted, Labels truth);
 
@@ -30,7 +37,7 @@ double completeness(Labels predicted, Labels truth);
 
 /// All of the above at once.
 struct ClusteringScores {
-  double nmi, ari, accuracy, purity, homogeneity, completeness;
+  double nmi, ari, accuracy, purity, homogeneity, completeness, ami, chance_nmi;
 };
 ClusteringScores score_clustering(Labels predicted, Labels truth);
 

@@ -182,6 +182,19 @@ std::vector<Answer> as_good(const Evidence& evidence, std::vector<Answer> tried,
   return result;
 }
 
+std::vector<std::int64_t> fewer_almost_as_good(std::span<const Considered> considered,
+                                               std::int64_t k) {
+  const auto chosen = std::ranges::find(considered, k, &Considered::k);
+  if (chosen == considered.end() || considered.front().k != 1) return {};
+  const double share = kAsGood * (chosen->v - considered.front().v);
+  std::vector<std::int64_t> result;
+  for (auto one = considered.begin(); one != chosen; ++one) {
+    const double error = std::next(one) == chosen ? kErrors * chosen->gain_error : 0.0;
+    if (chosen->v - one->v < std::max(share, error)) result.push_back(one->k);
+  }
+  return result;
+}
+
 std::vector<Answer> told_by_labels_alone(const SearchContext& search, const Evidence& evidence,
                                          std::span<const Descent> descents,
                                          std::span<const Answer> answers) {

@@ -23,6 +23,11 @@ std::vector<Answer> other_answers(const SearchContext& search, const Evidence& e
 std::vector<Answer> as_good(const Evidence& evidence, std::vector<Answer> tried,
                             const Answer& answer, std::int64_t k, double v_of_one);
 
+/// Which smaller numbers of clusters predict almost as well as k: their V misses that of k by no
+/// more than an answer may miss and still be as good. An error is known for the next smaller only.
+std::vector<std::int64_t> fewer_almost_as_good(std::span<const Considered> considered,
+                                               std::int64_t k);
+
 /// Partitions into two that would predict far better than one policy, were it not that their labels
 /// say as much as they gain: such episodes are too short to tell two policies from one that does
 /// now this, now that.

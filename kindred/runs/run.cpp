@@ -34,6 +34,8 @@ void save_scores(const fs::path& path, const Clustering& clustering) {
   if (clustering.latents.rows > 0)
     file.write<double>("latents", clustering.latents.values,
                        {clustering.latents.rows, clustering.latents.columns});
+  if (!clustering.held_out_margins.empty())
+    file.write<double>("held_out_margins", clustering.held_out_margins);
   file.write_text("meaning", clustering.score_meaning);
   file.write<std::int32_t>("labels", clustering.labels);
   for (const auto& restart : clustering.restarts)

@@ -2,6 +2,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/policies/alternatives.h"
 
 namespace kindred {
 namespace {
@@ -132,6 +133,8 @@ void describe_considered(const Clustering& clustering, Json& result) {
                    {"agreement", one.agreement}});
   }
   result["considered"] = all;
+  if (clustering.k_found)
+    result["almost_as_good"] = fewer_almost_as_good(clustering.considered, clustering.k());
 }
 
 }  // namespace
@@ -178,6 +181,13 @@ RunRecord RunRecord::read(const std::filesystem::path& path) {
           document["trace"],   document["timings"], document["machine"]};
 }
 
+std::optional<std::int64_t> asked_k(const nlohmann::ordered_json& options) {
+  if (!options.is_object() || !options.contains("k") || !options["k"].is_number_integer())
+    return std::nullopt;
+  const auto merge_to = options.value("merge-to", std::int64_t{0});
+  return merge_to > 0 ? merge_to : options["k"].get<std::int64_t>();
+}
+
 void describe_clustering(const Clustering& clustering, RunRecord& record) {
   const auto agreement = restart_agreement(clustering);
   const auto& best = clustering.restarts.at(static_cast<std::size_t>(clustering.best_restart));
@@ -199,6 +209,8 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                      {"mean_nmi", agreement.mean_nmi},
                      {"least_nmi", agreement.least_nmi}}}};
   record.result["k_found"] = clustering.k_found;
+  if (const auto asked = asked_k(clustering.options); asked && !clustering.k_found)
+    record.result["k_asked"] = *asked;
   if (!clustering.considered.empty()) describe_considered(clustering, record.result);
   if (clustering.judgement)
     record.result.update({{"v", clustering.judgement->v},

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "kindred/clustering/clustering.h"
@@ -34,6 +35,9 @@ struct RunRecord {
   void write(const std::filesystem::path& path) const;
   static RunRecord read(const std::filesystem::path& path);
 };
+
+/// How many clusters a method with these options was to end with, where it was asked for a number.
+std::optional<std::int64_t> asked_k(const nlohmann::ordered_json& options);
 
 /// Fills the parts of a record that follow from the clustering.
 void describe_clustering(const Clustering& clustering, RunRecord& record);

@@ -27,6 +27,8 @@ void add_scores(nlohmann::ordered_json& json, const ClusteringScores& scores) {
   json["purity"] = scores.purity;
   json["homogeneity"] = scores.homogeneity;
   json["completeness"] = scores.completeness;
+  json["ami"] = scores.ami;
+  json["chance_nmi"] = scores.chance_nmi;
 }
 
 ClusteringScores score_run(const LoadedRun& run, const std::filesystem::path& truth,

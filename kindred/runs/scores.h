@@ -24,7 +24,7 @@ KnownLabels where_known(std::span<const std::int32_t> found, std::span<const std
 /// either is unknown.
 std::optional<double> oracle_nmi(const Trajectories& data);
 
-/// Adds nmi, ari, accuracy, purity, homogeneity and completeness.
+/// Adds nmi, ari, accuracy, purity, homogeneity, completeness, ami and chance_nmi.
 void add_scores(nlohmann::ordered_json& json, const ClusteringScores& scores);
 
 /// The scores of a run against a CSV file of true labels. Throws as label_from_csv.

@@ -21,6 +21,8 @@ export function reportOf(report: Report, number: number): Report {
     episodes: {...episodes, label: other.label, margin: null, scores: null},
     maps: report.maps.map(ofAnswer),
     behaviour: other.behaviour,
+    matched: other.matched ?? null,
+    baselines: null,
     notable: [],
     trajectories: report.trajectories.map((one) => ({...one, policies: null, evidence: null})),
     evaluation: null,

@@ -35,6 +35,21 @@ export function short(value: Value): string {
   return minus(String(Number(value.toPrecision(3))));
 }
 
+/// How ticks from `low` to `high` are written: never long, never two alike.
+export function ticksFor(low: number, high: number): (value: number) => string {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (!(size > 0) || !Number.isFinite(size)) return (value) => minus(String(value));
+  const power = Math.floor(Math.log10(size));
+  const finest = Math.floor(Math.log10((high - low) / 10 || size));
+  if (power >= -3 && power < 5) {
+    const digits = Math.max(0, Math.min(8, -finest));
+    return (value) => minus(size >= 1e4 ? whole.format(value) : String(Number(value.toFixed(digits))));
+  }
+  const digits = Math.max(0, Math.min(6, power - finest));
+  return (value) => minus(value === 0 ? '0'
+    : value.toExponential(digits).replace(/\.?0*e\+?/, 'e'));
+}
+
 /// A measure between 0 and 1, such as NMI: 0.926. Only 1 itself is shown as 1.
 export function measure(value: Value): string {
   if (!finite(value)) return dash;

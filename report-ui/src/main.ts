@@ -13,11 +13,13 @@ import {processSection} from './process';
 import type {Comparison, Report} from './record';
 import {reproduceSection} from './reproduce';
 import {installTheme} from './theme';
+import {trustSection} from './trust/trust';
 
 function reportEntries(model: Model): Entry[] {
   return [
     {name: 'Overview', content: overviewSection(model)},
     {name: 'Map', content: mapSection(model)},
+    {name: 'Trust', content: trustSection(model)},
     {name: 'What they do', content: behaviourSection(model)},
     {name: 'Look at these', content: lookSection(model)},
     {name: 'How it got there', content: processSection(model)},

@@ -7,6 +7,7 @@ import {count, counted, duration, measure, number, percent} from './format';
 import {clusterName, type Model} from './model';
 import {clusterColour} from './palette';
 import type {EvaluatedPolicy, Evaluation} from './record';
+import {doubts} from './trust/trust';
 import {
   agreement, agreementDetail, environment, fileName, howMany, isKnown, methodName,
   objectiveMeaning, oracle, seconds, whyThatMany,
@@ -15,10 +16,14 @@ import {
 /// Words about more policies than these would not fit on the first screen.
 const mostDescribed = 5;
 
+/// Below this AMI the clusters have hardly anything to do with the true policies.
+const nearChance = 0.05;
+
 export function overviewSection(model: Model): HTMLElement {
   return h('section', {id: 'overview', 'aria-labelledby': 'overview-title'},
       h('p', {class: 'kicker'}, dataset(model)),
       headline(model.report.conclusion),
+      ...warnings(model),
       h('div', {class: 'overview'}, policies(model),
           model.isAlternative ? alternative(model) : certainty(model)));
 }
@@ -28,6 +33,11 @@ function headline(conclusion: string): HTMLElement {
   const [main, ...rest] = conclusion.split('; ');
   return h('h1', {id: 'overview-title'}, main, rest.length > 0 && '; ',
       rest.length > 0 && h('span', {class: 'rest'}, rest.join('; ')));
+}
+
+function warnings(model: Model): HTMLElement[] {
+  const all = doubts(model);
+  return all.length ? [h('ul', {class: 'doubts', role: 'note'}, ...all.map((doubt) => h('li', {}, doubt)))] : [];
 }
 
 function dataset(model: Model): string {
@@ -168,17 +178,25 @@ function fact(term: string, value: string, detail: string): HTMLElement[] {
 }
 
 function truth(model: Model): HTMLElement[] {
-  const {nmi, ceiling} = model.report.run.result;
+  const {nmi, ceiling, ami, chance_nmi} = model.report.run.result;
+  const chance = (chance_nmi ?? 0) < 0.0005 ? null : chance_nmi;  // of many, none to speak of
   if (!isKnown(nmi)) return [];
-  const detail = isKnown(ceiling)
-    ? `Bar: NMI with the true policies. Tick: the oracle, ${oracle}.`
-    : 'Bar: NMI with the true policies; 1 when the clusters are exactly these.';
+  if (model.k === 1 && nmi === 1) return fact('Against the truth', 'One true policy, too', '');
+  const detail = [
+    `Bar: NMI with the true policies${isKnown(ceiling) ? '' : '; 1 when the clusters are exactly these'}.`,
+    isKnown(chance) && 'Pale: what chance would give, which AMI leaves out.',
+    isKnown(ceiling) && `Tick: the oracle, ${oracle}.`,
+  ].filter(Boolean).join(' ');
   return [
     h('dt', {}, 'Against the truth'),
     h('dd', {class: 'plot'},
         `NMI ${measure(nmi)}`,
+        isKnown(ami) && `, AMI ${measure(ami)}`,
+        isKnown(chance) && h('span', {class: 'muted'}, `, chance ${measure(chance)}`),
         isKnown(ceiling) && h('span', {class: 'muted'}, `, oracle ${measure(ceiling)}`),
-        bullet(nmi, ceiling, 320),
+        isKnown(ami) && ami < nearChance &&
+          h('p', {class: 'note'}, 'That is hardly more than chance would give.'),
+        bullet(nmi, ceiling, 320, chance),
         h('p', {class: 'note'}, detail)),
   ];
 }

@@ -2,9 +2,26 @@
 // Clusters are numbered 0 to k-1, episodes 0 to n-1; cells of a grid are row * size + column.
 
 /// Numbers as base64 of little-endian values; see column.ts.
-export interface Column {
-  type: 'u8' | 'u16' | 'u32' | 'i32' | 'f32';
+export type Column = ExactColumn | RoughColumn | SameColumn;
+
+export interface ExactColumn {
+  type: 'u8' | 'u16' | 'u32' | 'i16' | 'i32' | 'f32';
   data: string;
+}
+
+/// In 65,532 equal steps from low to high; above them −∞, ∞ and what is not a number.
+export interface RoughColumn {
+  type: 'q16';
+  data: string;
+  low: number;
+  high: number;
+}
+
+/// One number, so many times.
+export interface SameColumn {
+  type: 'same';
+  value: number;
+  count: number;
 }
 
 /// run.json, as the run wrote it.
@@ -21,6 +38,14 @@ export interface Considered {
   agreement: number;
 }
 
+/// One check of the file that found something: `key` names it, as in `kindred info --json`.
+export interface Diagnosis {
+  key: string;
+  severity: string;
+  evidence: string;
+  advice: string;
+}
+
 export interface RunRecord {
   version: string;
   method: string;
@@ -35,6 +60,8 @@ export interface RunRecord {
     action: {kind: 'discrete' | 'continuous'; count?: number; dim?: number};
     distinct_observations?: number;
     provenance: Record<string, unknown>;
+    /// What looks odd in the file; missing in old runs.
+    doctor?: Diagnosis[];
   };
   options: Record<string, unknown>;
   result: {
@@ -55,6 +82,10 @@ export interface RunRecord {
     };
     /// Whether k was looked for; missing in old runs.
     k_found?: boolean;
+    /// How many clusters were asked for, where a number was; missing in old runs.
+    k_asked?: number;
+    /// Fewer clusters that predict almost as well, where k was found; missing in old runs.
+    almost_as_good?: number[];
     /// The held-out score, and the answers for each k it was compared with: only where the method can
     /// say.
     v?: number;
@@ -70,6 +101,9 @@ export interface RunRecord {
     accuracy?: number;
     purity?: number;
     ceiling?: number;
+    /// NMI adjusted for chance, and the NMI chance would give; missing in old runs.
+    ami?: number;
+    chance_nmi?: number;
   };
   restarts: {
     restart: number;
@@ -106,8 +140,8 @@ export interface Episodes {
   /// Score under its own centre less the best of the others; infinite with one cluster. null where
   /// the labels are not those of the centres.
   margin: Column | null;
-  /// Score under its own centre, per step where scores sum over steps.
-  fit: Column;
+  /// Of how many the margin is one of policies fitted without the episode; missing in old records.
+  margin_held_out?: number;
   /// [n, k]; null where it would make the page too large.
   scores: Column | null;
   score_meaning: string;
@@ -189,11 +223,51 @@ export interface CurvesBehaviour {
     /// [times]: episodes still running, as a share.
     running: number[];
   }[];
-  /// Edges of action_histogram, the same for every dimension.
-  histogram_edges: number[] | null;
+  /// [dim, bins + 1]: edges of action_histogram; in old records the same for every dimension.
+  histogram_edges: number[][] | number[] | null;
 }
 
 export type Behaviour = GridBehaviour | PathBehaviour | CurvesBehaviour;
+
+/// Two clusters where they see similar states: how much their actions differ, and how much those of
+/// one of them do, as a share of choices or as a mean square in deviations.
+export interface MatchedPair {
+  pair: [number, number];
+  /// Of the steps of each, those with a step of the other as near as its own cluster's.
+  share: [number, number];
+  verdict: 'differ' | 'alike' | 'unclear' | 'apart';
+  between?: number;
+  within?: number;
+  /// Continuous: the number in which they differ most, by how much, and how much higher the first's
+  /// is on average.
+  action?: {name: string; apart: number; higher: number};
+  /// Discrete: what the first chooses where the second chooses something else, most often.
+  choices?: {first: number; second: number; share: number} | null;
+  /// The number of the observation with which the difference grows, or falls.
+  where?: {name: string; high: boolean} | null;
+}
+
+/// How far two divisions agree.
+export interface Agreement {
+  nmi: number;
+  ami: number;
+  chance_nmi: number;
+}
+
+export interface Baseline {
+  /// With the run's labels, and with the true ones where those are known.
+  answer: Agreement;
+  truth: Agreement | null;
+}
+
+/// What k-means makes of means and deviations of each trajectory: of its observations, and of its
+/// actions too.
+export interface Baselines {
+  /// On how many trajectories.
+  judged: number;
+  states?: Baseline;
+  everything?: Baseline;
+}
 
 /// One episode step by step. Which of grid, path and curves there is follows from behaviour.kind.
 export interface Trajectory {
@@ -268,8 +342,9 @@ export interface Alternative {
   sizes: number[];
   label: Column;
   /// Against the true policies; null where those are not known.
-  scores: {nmi: number; ari: number; accuracy: number; purity: number} | null;
+  scores: Pick<RunRecord['result'], 'nmi' | 'ari' | 'accuracy' | 'purity' | 'ami' | 'chance_nmi'> | null;
   behaviour: Behaviour;
+  matched?: MatchedPair[] | null;
 }
 
 export interface Report {
@@ -285,6 +360,9 @@ export interface Report {
   /// The first is shown first.
   maps: MapView[];
   behaviour: Behaviour;
+  /// Null with one cluster or very many; missing in old records, as the next.
+  matched?: MatchedPair[] | null;
+  baselines?: Baselines | null;
   notable: NotableList[];
   /// Those of the lists, and some more of every cluster.
   trajectories: Trajectory[];

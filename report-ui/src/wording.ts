@@ -13,23 +13,29 @@ const methods: Record<string, string> = {
 
 export const methodName = (run: RunRecord): string => methods[run.method] ?? run.method;
 
-/// How the number of policies came about: "7 fitted, merged to 5".
+/// How the number of policies came about: "5 policies, as asked", "8 were asked for, 3 are left".
 export function howMany(run: RunRecord): string {
-  const fitted = Number(run.options.k), {k} = run.result;
-  if (run.result.k_found) return `${k}, found`;
-  const target = Number(run.options['merge-to'] ?? 0);
-  if (!Number.isFinite(fitted)) return counted(k, 'policy', 'policies');
-  if (target && fitted > target) {
-    return k < target
-        ? `${fitted} fitted, to be merged to ${target}; ${k} left`
-        : `${fitted} fitted, merged to ${k} as asked`;
-  }
-  return k < fitted ? `${fitted} fitted, ${k} left with trajectories` : `${k}, as asked`;
+  const {k} = run.result, policies = counted(k, 'policy', 'policies');
+  if (run.result.k_found) return `${policies} (found${almost(run)})`;
+  const fitted = Number(run.options.k), target = Number(run.options['merge-to'] ?? 0);
+  const asked = run.result.k_asked ?? (target || fitted);
+  if (!Number.isFinite(asked)) return policies;
+  if (k < asked) return `${asked} were asked for, ${k} ${k === 1 ? 'is' : 'are'} left`;
+  return fitted > asked ? `${policies}, as asked (${fitted} fitted, then merged)` : `${policies}, as asked`;
+}
+
+/// "; 3 or 4 fit almost as well", or nothing.
+function almost({result: {almost_as_good: fewer = []}}: RunRecord): string {
+  if (!fewer.length) return '';
+  return `; ${fewer.join(' or ')} ${fewer[fewer.length - 1] === 1 ? 'fits' : 'fit'} almost as well`;
 }
 
 /// What was checked of it: what one more would be worth.
 export function whyThatMany(run: RunRecord): string {
   const {k, k_found: found, considered, v} = run.result;
+  if (!found && k < (run.result.k_asked ?? k)) {
+    return 'The others lost all their trajectories. Ask for fewer, or have their number found.';
+  }
   if (!found || !considered) return 'Not checked: restarts share it. Compare with runs of another k.';
   const more = considered.find(answer => answer.k > k);
   if (!more) return `More than ${k} were not judged.`;

@@ -32,7 +32,7 @@ TEST_F(Program, TheContractOfTheCommands) {
   ASSERT_EQ(clustered.code, 0) << clustered.err;
   const auto result = clustered.last();
   for (const char* key : {"method", "k", "episodes", "objective", "rounds", "converged", "seconds",
-                          "peak_rss_mb", "nmi", "ari", "accuracy", "ceiling"})
+                          "peak_rss_mb", "nmi", "ami", "chance_nmi", "ari", "accuracy", "ceiling"})
     EXPECT_TRUE(result.contains(key)) << key;
   EXPECT_EQ(result["k"], 5);
   EXPECT_GT(result["nmi"].get<double>(), 0.9);
@@ -58,6 +58,27 @@ TEST_F(Program, TheContractOfTheCommands) {
               ::testing::StartsWith(
                   "episode,label,margin,fits,posterior,surprise,misfit,p0,p1,p2,p3,p4\n"));
   EXPECT_EQ(assigned.last()["held_out"], true);
+}
+
+TEST_F(Program, ClustersThatAreLostAreAWarning) {
+  make_diagonal("20");
+  const auto kept =
+      run({"cluster", "d.h5", "-k", "3", "--policy", "tabular", "--restarts", "2", "--json"});
+  ASSERT_EQ(kept.code, 0) << kept.err;
+  EXPECT_EQ(kept.last()["k_asked"], 3);
+  EXPECT_THAT(kept.last()["warnings"], ::testing::IsEmpty());
+  EXPECT_THAT(kept.err, ::testing::Not(HasSubstr("warning")));
+  EXPECT_THAT(kept.err, HasSubstr("3, as asked"));
+
+  // There are not as many different returns.
+  const auto lost = run({"cluster", "d.h5", "--method", "return-kmeans", "-k", "90", "--json"});
+  ASSERT_EQ(lost.code, 0) << lost.err;
+  const auto k = lost.last()["k"].get<int>();
+  ASSERT_LT(k, 90);
+  EXPECT_EQ(lost.last()["k_asked"], 90);
+  EXPECT_THAT(lost.last()["warnings"][0].get<std::string>(),
+              HasSubstr("90 clusters were asked for, but only " + std::to_string(k)));
+  EXPECT_THAT(lost.err, HasSubstr("warning: 90 clusters were asked for"));
 }
 
 TEST_F(Program, TrajectoriesOfAnotherKindFitNone) {

@@ -113,6 +113,25 @@ TEST(Base64, IsWhatEverybodyCallsIt) {
   EXPECT_EQ(text("\xff\xfe"), "//4=");
 }
 
+TEST(Columns, OfManyNumbersAreNarrow) {
+  using findings::narrow_column;
+  EXPECT_EQ(narrow_column({0, 255}).at("type"), "u8");
+  EXPECT_EQ(narrow_column({0, 256}).at("type"), "u16");
+  EXPECT_EQ(narrow_column({-1, 256}).at("type"), "i16");
+  EXPECT_EQ(narrow_column({-1, 65536}).at("type"), "i32");
+  EXPECT_EQ(values_of<std::int16_t>(narrow_column({-1, 256}))[0], -1);
+
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto rough = findings::rough_column({-2.0, 1.0, 4.0, kInfinity, -kInfinity, std::nan("")});
+  EXPECT_EQ(rough.at("type"), "q16");
+  EXPECT_EQ(rough.at("low"), -2.0);
+  EXPECT_EQ(rough.at("high"), 4.0);
+  EXPECT_THAT(values_of<std::uint16_t>(rough),
+              ::testing::ElementsAre(0, 32766, 65532, 65534, 65533, 65535));
+  EXPECT_EQ(findings::rough_column({3.5, 3.5}),
+            (ordered_json{{"type", "same"}, {"value", 3.5}, {"count", 2}}));
+}
+
 TEST(Brief, KeepsFourDigits) {
   EXPECT_EQ(findings::brief(0.123456), 0.1235);
   EXPECT_EQ(findings::brief(-98765.4), -98770.0);
@@ -133,7 +152,8 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   record.options = {{"k", 7}, {"merge-to", 2}};
   EXPECT_THAT(conclusion(record), HasSubstr("into two clusters, as asked, and all three"));
   record.options = {{"k", 7}, {"merge-to", 3}};
-  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: three), and all three"));
+  EXPECT_THAT(conclusion(record),
+              HasSubstr("into two clusters (3 were asked for, 2 are left), and all three"));
   record.result["agreement"]["least_nmi"] = 0.917;
   EXPECT_THAT(conclusion(record),
               HasSubstr("all three restarts agree on them with an NMI of at least 0.91."));
@@ -154,7 +174,7 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   EXPECT_THAT(conclusion(record), HasSubstr("one of several answers"));
   record.result["agreement"]["verdict"] = "single";
   record.options.erase("merge-to");
-  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (asked for: seven);"));
+  EXPECT_THAT(conclusion(record), HasSubstr("into two clusters (7 were asked for, 2 are left);"));
   record.options["restarts"] = 1;
   record.result["nmi"] = 1.0;
   EXPECT_THAT(conclusion(record),
@@ -163,6 +183,25 @@ TEST(Conclusion, SaysWhatWasAskedAndWhatWasChecked) {
   record.result["nmi"] = 0.9997;  // of many trajectories, a few are wrong
   EXPECT_THAT(conclusion(record),
               HasSubstr("NMI with the true policies is above 0.99, where somebody"));
+}
+
+TEST(Conclusion, SaysWhichNumbersFitAlmostAsWellAndWhatChanceWouldGive) {
+  RunRecord record;
+  record.dataset = {{"episodes", 37}};
+  record.restarts = ordered_json::array({1, 2, 3});
+  record.options = {{"k", "auto"}};
+  record.result = {
+      {"k", 5}, {"k_found", true}, {"agreement", {{"verdict", "unique"}, {"good_restarts", 3}}}};
+  EXPECT_THAT(conclusion(record), HasSubstr("into five clusters (found), and all"));
+  record.result["almost_as_good"] = {4};
+  EXPECT_THAT(conclusion(record), HasSubstr("five clusters (found; 4 fit almost as well), and"));
+  record.result["almost_as_good"] = {3, 4};
+  EXPECT_THAT(conclusion(record), HasSubstr("(found; 3 or 4 fit almost as well)"));
+  record.result["nmi"] = 0.4;
+  record.result["chance_nmi"] = 0.36;
+  EXPECT_THAT(conclusion(record), HasSubstr("NMI with the true policies is 0.40 (chance: 0.36)."));
+  record.result["chance_nmi"] = 0.0001;
+  EXPECT_THAT(conclusion(record), HasSubstr("NMI with the true policies is 0.40."));
 }
 
 TEST_F(Findings, NumberTheTruthWithoutGaps) {
@@ -194,11 +233,8 @@ TEST_F(Findings, HoldEveryEpisode) {
   const auto scores = values_of<float>(episodes.at("scores"));
   ASSERT_EQ(scores.size(), 1000u);
   EXPECT_FLOAT_EQ(scores[7], static_cast<float>(clustering.scores(1, 2)));
-  const auto lengths = values_of<std::uint32_t>(episodes.at("length"));
+  const auto lengths = values_of<std::int32_t>(episodes.at("length"));
   EXPECT_EQ(lengths[3], data.length(3));
-  const auto fit = values_of<float>(episodes.at("fit"));
-  EXPECT_FLOAT_EQ(fit[3], static_cast<float>(clustering.scores(3, clustering.labels[3]) /
-                                             static_cast<double>(data.length(3))));
 
   for (const auto& view : record.at("maps"))
     EXPECT_THAT(values_of<std::uint16_t>(view.at("points")), SizeIs(400));
@@ -460,7 +496,7 @@ TEST_F(Findings, OfOneClusterNeedNoSecond) {
   const auto record = record_of(tables(data, 1), data);
   EXPECT_EQ(record.at("notable").at(0).at("id"), "misfits");
   EXPECT_THAT(record.at("conclusion").get<std::string>(),
-              HasSubstr("25 trajectories were divided into one cluster"));
+              HasSubstr("25 trajectories were kept together in one cluster"));
 }
 
 TEST_F(Findings, CompareRunsEpisodeByEpisode) {
@@ -477,6 +513,37 @@ TEST_F(Findings, CompareRunsEpisodeByEpisode) {
   const double nmi = normalized_mutual_information(five.labels, two.labels);
   EXPECT_LT(nmi, 0.9) << "these runs agree, so they show nothing";
   EXPECT_EQ(record.at("nmi"), ordered_json({{1.0, nmi}, {nmi, 1.0}}));
+}
+
+TEST_F(Findings, HoldMarginsThatWereHeldOut) {
+  const auto data = generated("diagonal", 20);
+  pg_kmeans::Options options;
+  options.k = 5;
+  options.restarts = 4;
+  const auto searched = pg_kmeans::fit(data, options);
+  const auto episodes = record_of(searched, data).at("episodes");
+  EXPECT_EQ(episodes.at("margin_held_out"), 100);
+  double held_out = 0.0, seen = 0.0;
+  for (const auto margin : values_of<float>(episodes.at("margin"))) held_out += margin;
+  for (const auto margin : margins(searched.scores, searched.labels)) seen += margin;
+  EXPECT_GT(held_out, 0.0);
+  EXPECT_LT(held_out, seen) << "policies are surer of what they have seen";
+  EXPECT_EQ(record_of(tables(data, 5), data).at("episodes").at("margin_held_out"), 0);
+}
+
+TEST_F(Findings, GiveComparedRunsNamesOfTheirOwn) {
+  const auto data = generated("diagonal", 5);
+  const auto found = tables(data, 5);
+  for (const auto* name : {"one/run", "two/run"}) save(found, data, name);
+  const RunFolder one(folder_ / "one/run"), two(folder_ / "two/run/");
+  const auto names = [](const std::vector<RunFolder>& runs) {
+    std::vector<std::string> all;
+    const auto record = comparison_record(runs);
+    for (const auto& run : record.at("runs")) all.push_back(run.at("name"));
+    return all;
+  };
+  EXPECT_THAT(names({one, two}), ::testing::ElementsAre("one/run", "two/run"));
+  EXPECT_THAT(names({one, one}), ::testing::ElementsAre("run (1)", "run (2)"));
 }
 
 TEST_F(Findings, CompareNoLabelsOfDifferentEpisodes) {

@@ -48,6 +48,9 @@ TEST(ClusteringScores, AgreeWithScikitLearn) {
     };
     expect_close(normalized_mutual_information(predicted, truth), "nmi");
     expect_close(adjusted_rand_index(predicted, truth), "ari");
+    // scikit-learn takes expected counts from logarithms of factorials, which costs it digits.
+    EXPECT_NEAR(adjusted_mutual_information(predicted, truth), example["scores"]["ami"], 1e-9);
+    EXPECT_NEAR(chance_nmi(predicted, truth), example["scores"]["chance_nmi"], 1e-9);
     expect_close(matched_accuracy(predicted, truth), "accuracy");
     expect_close(purity(predicted, truth), "purity");
     expect_close(homogeneity(predicted, truth), "homogeneity");
@@ -61,6 +64,8 @@ TEST(ClusteringScores, AllAtOnceEqualsOneByOne) {
   const auto scores = score_clustering(a, b);
   EXPECT_EQ(scores.nmi, normalized_mutual_information(a, b));
   EXPECT_EQ(scores.ari, adjusted_rand_index(a, b));
+  EXPECT_EQ(scores.ami, adjusted_mutual_information(a, b));
+  EXPECT_EQ(scores.chance_nmi, chance_nmi(a, b));
   EXPECT_EQ(scores.accuracy, matched_accuracy(a, b));
   EXPECT_EQ(scores.purity, purity(a, b));
   EXPECT_EQ(scores.homogeneity, homogeneity(a, b));
@@ -76,6 +81,8 @@ TEST(ClusteringScores, AreSymmetricAndBlindToNamesToTheLastBit) {
     const auto swapped = score_clustering(b, a);
     EXPECT_EQ(scores.nmi, swapped.nmi);
     EXPECT_EQ(scores.ari, swapped.ari);
+    EXPECT_EQ(scores.ami, swapped.ami);
+    EXPECT_EQ(scores.chance_nmi, swapped.chance_nmi);
     EXPECT_EQ(scores.accuracy, swapped.accuracy);
     EXPECT_EQ(scores.homogeneity, swapped.completeness);
 
@@ -95,22 +102,40 @@ TEST(ClusteringScores, OfAPartitionWithItselfAreExactlyOne) {
     const auto a = random_labels(random, 1000, clusters);
     const auto scores = score_clustering(renamed(random, a), a);
     for (const double score : {scores.nmi, scores.ari, scores.accuracy, scores.purity,
-                               scores.homogeneity, scores.completeness})
+                               scores.homogeneity, scores.completeness, scores.ami})
       EXPECT_EQ(score, 1.0);
   }
+}
+
+TEST(ClusteringScores, OfFewItemsInManyGroupsAreFarFromNoneByChance) {
+  Random random(6, "scores");
+  LabelList a(37), b(37);  // eight groups of four or five
+  for (std::size_t i = 0; i < 37; ++i) a[i] = b[i] = static_cast<std::int32_t>(i % 8);
+  EXPECT_NEAR(chance_nmi(a, b), 0.38, 0.01);
+  double nmi = 0.0, ami = 0.0;
+  constexpr int kTrials = 2000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    random.shuffle(std::span(b));
+    const auto scores = score_clustering(a, b);
+    nmi += scores.nmi / kTrials;
+    ami += scores.ami / kTrials;
+  }
+  EXPECT_NEAR(nmi, chance_nmi(a, b), 0.005);
+  EXPECT_NEAR(ami, 0.0, 0.01);
 }
 
 TEST(ClusteringScores, OfNothingAreOne) {
   const auto scores = score_clustering({}, {});
   for (const double score : {scores.nmi, scores.ari, scores.accuracy, scores.purity,
-                             scores.homogeneity, scores.completeness})
+                             scores.homogeneity, scores.completeness, scores.ami})
     EXPECT_EQ(score, 1.0);
 }
 
 TEST(ClusteringScores, RefuseListsOfDifferentLengths) {
   const LabelList two = {0, 1}, three = {0, 1, 1};
-  for (const auto& score : {normalized_mutual_information, adjusted_rand_index, matched_accuracy,
-                            purity, homogeneity, completeness})
+  for (const auto& score :
+       {normalized_mutual_information, adjusted_mutual_information, chance_nmi, adjusted_rand_index,
+        matched_accuracy, purity, homogeneity, completeness})
     EXPECT_THROW(score(two, three), InvalidArgument);
   try {
     score_clustering(two, three);
@@ -132,6 +157,7 @@ TEST(ClusteringScores, HandleManyItemsAndManyClusters) {
 
   LabelList singletons(100'000);
   std::iota(singletons.begin(), singletons.end(), -50'000);
+  EXPECT_NEAR(score_clustering(singletons, truth).ami, 0.0, 1e-6);
   EXPECT_EQ(matched_accuracy(singletons, singletons), 1.0);
   EXPECT_EQ(matched_accuracy(singletons, truth), 3'000 / 100'000.0);
 }

@@ -7,6 +7,7 @@
 
 #include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/alternatives.h"
 #include "tests/clustering/synthetic.h"
 
 namespace kindred {
@@ -81,6 +82,20 @@ TEST(EpisodesToSearch, AreASampleThatFollowsFromIdsWhereThereAreMany) {
   std::ranges::sort(expected);
   EXPECT_EQ(searched, expected);
   EXPECT_EQ(episodes_to_search(linear_control({.episodes = 9}), {}).size(), 9u);
+}
+
+TEST(PartitionSearch, FewerAreAlmostAsGoodWithinWhatFoldsCanTell) {
+  const auto fewer = [](std::vector<Considered> considered, std::int64_t k) {
+    return fewer_almost_as_good(considered, k);
+  };
+  using ::testing::ElementsAre;
+  using ::testing::IsEmpty;
+  const Considered one{.k = 1, .v = -1.0}, four{.k = 4, .v = -0.02};
+  EXPECT_THAT(fewer({one, four, {.k = 5, .v = 0.0, .gain_error = 0.001}}, 5), ElementsAre(4));
+  EXPECT_THAT(fewer({one, four, {.k = 5, .v = 0.1, .gain_error = 0.001}}, 5), IsEmpty());
+  EXPECT_THAT(fewer({one, four, {.k = 5, .v = 0.1, .gain_error = 0.1}}, 5), ElementsAre(4));
+  EXPECT_THAT(fewer({one, four, {.k = 5, .v = 0.1}}, 4), IsEmpty());  // more are no matter here
+  EXPECT_THAT(fewer({}, 3), IsEmpty());
 }
 
 TEST(PartitionSearch, EqualActionsAreOnePolicy) {

@@ -1,5 +1,7 @@
 #include "kindred/methods/pg_kmeans/exact.h"
 
+#include <limits>
+
 #include "kindred/core/stopwatch.h"
 #include "kindred/data/select.h"
 #include "kindred/methods/pg_kmeans/seeds.h"
@@ -36,6 +38,26 @@ Agreement judge_answer(const SearchResult& found) {
     result.least_nmi = std::min(result.least_nmi, normalized_mutual_information(
                                                       other.fit.labels, found.answer().fit.labels));
   result.verdict = result.good > 1 ? "several" : result.same > 1 ? "unique" : "unstable";
+  return result;
+}
+
+/// As Clustering holds them; not a number for episodes that were not searched.
+std::vector<double> held_out_margins(const Evidence& evidence, const Answer& answer,
+                                     std::span<const std::int64_t> searched,
+                                     std::int64_t episodes) {
+  const auto& labels = answer.fit.labels;
+  const auto k = answer.fit.k;
+  if (k < 2) return {};
+  const auto costs = evidence.costs_everywhere(labels, k, answer.held_out);  // [pieces, k]
+  std::vector<double> result(static_cast<std::size_t>(episodes),
+                             std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < searched.size(); ++i) {
+    const auto episode = static_cast<std::int64_t>(i);
+    Matrix scores(1, k);
+    for (auto p = evidence.first_piece(episode); p < evidence.first_piece(episode + 1); ++p)
+      for (std::int64_t j = 0; j < k; ++j) scores(0, j) -= costs(p, j);
+    result[static_cast<std::size_t>(searched[i])] = margins(scores, {&labels[i], 1}).front();
+  }
   return result;
 }
 
@@ -81,6 +103,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.centres = centres;
   result.held_out_fit =
       found.evidence->held_out_fit(answer.fit.labels, answer.fit.k, answer.held_out);
+  result.held_out_margins = held_out_margins(*found.evidence, answer, searched, data.episodes());
   result.k_found = options.k == 0;
   for (const auto& answer_for_k : found.answers)
     result.considered.push_back(answer_for_k.in_brief());

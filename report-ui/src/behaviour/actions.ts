@@ -3,12 +3,13 @@ import * as Plot from '@observablehq/plot';
 import {chart, tip} from '../chart';
 import {h} from '../dom';
 import {figure} from '../figure';
-import {number, percent} from '../format';
+import {number, percent, ticksFor} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
 import {swatch} from '../swatch';
 import {telling} from './curves_data';
+import {panels} from './panels';
 import {picker} from './picker';
 import {redrawable} from './redrawable';
 
@@ -35,36 +36,62 @@ interface Row {
   levels: number[];
 }
 
-/// The first and last quantile as a thin line, the second and last but one as a thick one.
+/// Every number on an axis of its own: they need not have the same unit. The first and last quantile
+/// as a thin line, the second and last but one as a thick one.
 function quantiles(curves: CurvesBehaviour, order: number[]): HTMLElement {
-  const shown = order.slice(0, most), {levels} = curves, last = levels.length - 1;
-  const rows = shown.flatMap((dimension) => curves.clusters.map((cluster, c): Row => ({
-    name: curves.action_names[dimension], cluster: c,
-    levels: cluster.action!.quantiles[dimension],
-  })));
+  const {levels} = curves, last = levels.length - 1;
   const left = order.length > most
     ? ` The ${most} of ${order.length} numbers in which they differ most.` : '';
-  const middle = Math.floor(last / 2);
-  return figure({
+  const element = figure({
     title: 'Their actions', file: 'actions',
     caption: `Thin: ${whole(levels[0])} to ${whole(levels[last])} of the steps; thick: `
-      + `${whole(levels[1])} to ${whole(levels[last - 1])}; dot: the median.${left}`,
-    draw: (width) => grouped(width, 'Quantiles of the actions of each policy', 'value', rows, [
-      Plot.ruleX([0], {stroke: 'var(--line)'}),
+      + `${whole(levels[1])} to ${whole(levels[last - 1])}; dot: the median. Each number has its own `
+      + `axis.${left}`,
+    draw: (width) => panels(width, order.slice(0, most).map((dimension) => ({
+      cluster: null, title: curves.action_names[dimension], notes: [],
+      plot: (each: number) => drawQuantiles(each, curves, dimension),
+    })), Math.min(250, width), 420),
+  });
+  if (order.length > 4) element.classList.add('wide');
+  return element;
+}
+
+function drawQuantiles(width: number, curves: CurvesBehaviour, dimension: number): SVGSVGElement {
+  const {levels} = curves, last = levels.length - 1, name = curves.action_names[dimension];
+  const rows = curves.clusters.map((cluster, c): Row => (
+    {name, cluster: c, levels: cluster.action!.quantiles[dimension]}));
+  const low = Math.min(...rows.map((r) => r.levels[0]));
+  const high = Math.max(...rows.map((r) => r.levels[last]));
+  const colour = (r: Row) => clusterColour(r.cluster);
+  const row = rows.length > 6 ? 14 : 18;
+  return chart(`Quantiles of ${name} for each policy`, {
+    width, height: row * rows.length + 30, marginLeft: 26, marginRight: 14, marginTop: 2,
+    marginBottom: 26, color: {type: 'identity'},
+    x: {
+      label: null, nice: true, ticks: Math.max(2, Math.round(width / 80)),
+      tickFormat: ticksFor(low, high), ...low === high ? {domain: [low - 1, high + 1]} : {},
+    },
+    y: {type: 'band', domain: rows.map((r) => r.cluster), label: null, axis: null, padding: 0},
+    marks: [
+      low <= 0 && high >= 0 ? Plot.ruleX([0], {stroke: 'var(--line)'}) : null,
       Plot.ruleY(rows, {
-        fy: 'name', y: 'cluster', x1: (r: Row) => r.levels[0], x2: (r: Row) => r.levels[last],
-        stroke: (r: Row) => clusterColour(r.cluster), strokeWidth: 1.4,
+        y: 'cluster', x1: (r: Row) => r.levels[0], x2: (r: Row) => r.levels[last], stroke: colour,
+        strokeWidth: 1.4,
       }),
       Plot.ruleY(rows, {
-        fy: 'name', y: 'cluster', x1: (r: Row) => r.levels[1], x2: (r: Row) => r.levels[last - 1],
-        stroke: (r: Row) => clusterColour(r.cluster), strokeWidth: 6,
+        y: 'cluster', x1: (r: Row) => r.levels[1], x2: (r: Row) => r.levels[last - 1],
+        stroke: colour, strokeWidth: 6,
       }),
       Plot.dot(rows, {
-        fy: 'name', y: 'cluster', x: (r: Row) => r.levels[middle], r: 3.4, fill: 'var(--ground)',
+        y: 'cluster', x: (r: Row) => r.levels[Math.floor(last / 2)], r: 3.4, fill: 'var(--ground)',
         stroke: 'currentColor', tip, title: (r: Row) => `${clusterName(r.cluster)}, ${r.name}\n`
           + levels.map((level, i) => `${whole(level)}: ${number(r.levels[i])}`).join('\n'),
       }),
-    ]),
+      Plot.text(rows, {
+        y: 'cluster', text: (r: Row) => String(r.cluster), frameAnchor: 'left', dx: -14,
+        fontWeight: 600,
+      }),
+    ],
   });
 }
 
@@ -89,7 +116,7 @@ function frequencies(curves: CurvesBehaviour): HTMLElement {
 }
 
 /// One group of rows per action, one row per policy.
-export function grouped(width: number, label: string, axis: string, rows: Row[],
+function grouped(width: number, label: string, axis: string, rows: Row[],
     marks: Plot.Markish[], scale: Plot.ScaleOptions = {nice: true}): SVGSVGElement {
   const names = [...new Set(rows.map((row) => row.name))];
   const clusters = [...new Set(rows.map((row) => row.cluster))];
@@ -118,13 +145,13 @@ export function grouped(width: number, label: string, axis: string, rows: Row[],
 
 /// The histogram of one number of the action, chosen from a list.
 function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
-  const edges = curves.histogram_edges;
-  if (!edges || curves.clusters.some((cluster) => !cluster.action_histogram)) return [];
+  const all = curves.histogram_edges;
+  if (!all || curves.clusters.some((cluster) => !cluster.action_histogram)) return [];
   let dimension = order[0];
   const drawing = redrawable((width) => h('div', {},
       h('p', {class: 'note keys'}, ...curves.clusters.map((_, c) => h(
           'span', {}, swatch(c), clusterName(c)))),
-      drawHistogram(width, curves, edges, dimension)));
+      drawHistogram(width, curves, edgesOf(all, dimension), dimension)));
   const element = figure({
     title: 'One number of the action', file: 'action-histogram', draw: drawing.draw,
     caption: 'Share of the policy’s steps in each bin. The vertical axis is a square root, so that rare '
@@ -136,6 +163,12 @@ function histograms(curves: CurvesBehaviour, order: number[]): HTMLElement[] {
         drawing.redraw();
       }).element));
   return [element];
+}
+
+/// In old records they are the same for every number.
+function edgesOf(edges: number[][] | number[], dimension: number): number[] {
+  const own = edges[dimension];
+  return Array.isArray(own) ? own : edges as number[];
 }
 
 function drawHistogram(
@@ -152,7 +185,10 @@ function drawHistogram(
   return chart(`Histogram of ${curves.action_names[dimension]} for each policy`, {
     width, height: 240, marginLeft: 44, marginRight: 14, marginTop: 8, marginBottom: 36,
     color: {type: 'identity'},
-    x: {label: curves.action_names[dimension], labelAnchor: 'center', labelArrow: 'none'},
+    x: {
+      label: curves.action_names[dimension], labelAnchor: 'center', labelArrow: 'none',
+      ticks: Math.round(width / 80), tickFormat: ticksFor(edges[0], edges[edges.length - 1]),
+    },
     y: {type: 'sqrt', label: null, tickFormat: '~%', ticks: 5, domain: [0, highest]},
     marks: [
       Plot.ruleY([0], {stroke: 'var(--line)'}),

@@ -6,6 +6,7 @@ import {section} from '../section';
 import {curvesBehaviour} from './curves';
 import {describe} from './describe';
 import {gridBehaviour} from './grid';
+import {matchedPart} from './matched';
 import {members} from './members';
 import {pathBehaviour} from './path';
 import {spread} from './spread';
@@ -14,7 +15,7 @@ import {wordList} from './words';
 export function behaviourSection(model: Model): HTMLElement {
   return section('behaviour', 'What they do',
       h('p', {class: 'lead'}, 'Counted from the data: what the trajectories of each policy did.'),
-      wordList(describe(model)), ...parts(model));
+      wordList(describe(model)), ...matchedPart(model), ...parts(model));
 }
 
 function parts(model: Model): Node[] {

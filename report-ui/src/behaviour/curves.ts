@@ -3,6 +3,7 @@ import * as Plot from '@observablehq/plot';
 import {chart} from '../chart';
 import {h} from '../dom';
 import {figure} from '../figure';
+import {ticksFor} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 import type {CurvesBehaviour} from '../record';
@@ -105,7 +106,10 @@ function overTime(width: number, label: string, data: Moment[], percent = false)
     width, height, marginLeft: 44, marginRight: endRoom,
     marginTop: 8, marginBottom: 36, color: {type: 'identity'},
     x: {label: 'step', labelAnchor: 'center', labelArrow: 'none', ticks: Math.round(width / 70)},
-    y: {label: null, ticks: 4, ...percent ? {domain: [0, 1], tickFormat: '.0%'} : {}},
+    y: {
+      label: null, ticks: 4,
+      ...percent ? {domain: [0, 1], tickFormat: '.0%'} : {tickFormat: ticksFor(low, high)},
+    },
     marks: [
       percent ? null : Plot.areaY(data, {
         x: 'time', y1: 'low', y2: 'high', z: 'cluster', fill: colour, fillOpacity: 0.16,

@@ -1,9 +1,9 @@
 // Clusters of continuous data against each other: how far apart each number keeps them.
-import {number} from '../format';
-import {clusterName} from '../model';
+import {clusterName, type Model} from '../model';
 import type {CurvesBehaviour} from '../record';
 import {preferences} from './action_words';
-import {lasting, othersName, rounded, type Members} from './members';
+import {matchedClause} from './matched';
+import {lasting, rounded, type Members} from './members';
 import {words, type Words} from './words';
 
 interface Moments {
@@ -13,8 +13,6 @@ interface Moments {
 
 /// More says nothing more: numbers that never vary in a policy are infinitely far apart.
 export const mostApart = 99;
-/// A smaller difference, in deviations, is none to speak of.
-const worthSaying = 0.1;
 
 export interface Telling {
   dimension: number;
@@ -44,35 +42,17 @@ function apart(a: Moments, b: Moments, i: number): number {
   return Number.isFinite(score) ? Math.min(score, mostApart) : 0;
 }
 
-export function curvesWords(curves: CurvesBehaviour, all: Members[]): Words[] {
+export function curvesWords(model: Model, curves: CurvesBehaviour, all: Members[]): Words[] {
   const paid = all.some(({meanReturn}) => meanReturn);
   return all.map((members) => {
     if (!members.episodes) return words(['has no trajectories']);
     const counts = curves.clusters[members.cluster].action_counts;
     const choices = counts && preferences(counts, curves.action_names);
-    const mark = ownMark(curves, members.cluster);
+    const mark = matchedClause(model, members.cluster);
     const paying = paid && members.meanReturn !== null
       ? `returns ${rounded(members.meanReturn)} and ` : '';
     return words([choices, `${paying}${lasting(members)}`, mark], mark ?? choices);
   });
-}
-
-/// The number in which a cluster is furthest from the average of the others.
-function ownMark(curves: CurvesBehaviour, cluster: number): string | null {
-  const others = curves.clusters.filter((_, c) => c !== cluster).map((c) => c.observation);
-  if (!others.length) return null;
-  const own = curves.clusters[cluster].observation;
-  const average = (values: number[]) => values.reduce((sum, v) => sum + v, 0) / values.length;
-  const rest: Moments = {
-    mean: own.mean.map((_, i) => average(others.map((other) => other.mean[i]))),
-    deviation: own.mean.map((_, i) => Math.sqrt(average(others.map((o) => o.deviation[i] ** 2)))),
-  };
-  const [first] = telling([own, rest], curves.observation_names);
-  if (!first || first.score < worthSaying) return null;
-  const name = othersName(curves.clusters.length, cluster), i = first.dimension;
-  const digits = (value: number) => number(Number(value.toPrecision(3)));
-  return `differs from ${name} most in ${first.name}, whose mean is ${digits(own.mean[i])} `
-    + `against ${digits(rest.mean[i])}`;
 }
 
 export function pairName([a, b]: [number, number]): string {

@@ -11,6 +11,6 @@ export function describe(model: Model): Words[] {
   switch (behaviour.kind) {
     case 'grid': return gridWords(behaviour, all);
     case 'path': return pathWords(behaviour, all);
-    case 'curves': return curvesWords(behaviour, all);
+    case 'curves': return curvesWords(model, behaviour, all);
   }
 }

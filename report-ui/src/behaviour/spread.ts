@@ -4,7 +4,7 @@ import {chart, tip} from '../chart';
 import type {Numbers} from '../column';
 import {h} from '../dom';
 import {figure} from '../figure';
-import {counted, number, percent} from '../format';
+import {counted, number, percent, ticksFor} from '../format';
 import {clusterName, type Model} from '../model';
 import {clusterColour} from '../palette';
 
@@ -104,7 +104,10 @@ function draw(width: number, title: string, axis: string, bars: Bar[],
     width, height: row * rows.length + 40, marginLeft: 64, marginRight: 20, marginTop: 4,
     marginBottom: 36, color: {type: 'identity'},
     fy: {domain: rows, axis: null, padding: 0.12},
-    x: {label: axis, labelAnchor: 'center', labelArrow: 'none', nice: true},
+    x: {
+      label: axis, labelAnchor: 'center', labelArrow: 'none', nice: true, ticks: Math.round(width / 80),
+      tickFormat: ticksFor(Math.min(...bars.map((bar) => bar.low)), Math.max(...bars.map((bar) => bar.high))),
+    },
     y: {axis: null, domain: [0, 1]},
     marks: [
       Plot.ruleY([0], {stroke: 'var(--line)'}),

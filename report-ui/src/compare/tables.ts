@@ -52,12 +52,13 @@ function sizes(values: number[]): HTMLElement {
       h('span', {class: 'muted'}, values.map(count).join(' · ')));
 }
 
-function match({result: {nmi, ceiling}}: Run['run']): Content {
+function match({result: {nmi, ceiling, chance_nmi: chance}}: Run['run']): Content {
   if (!isKnown(nmi)) return '–';
   return h('div', {class: 'plot'},
       measure(nmi),
+      isKnown(chance) ? h('span', {class: 'muted'}, `, chance ${measure(chance)}`) : '',
       isKnown(ceiling) ? h('span', {class: 'muted'}, `, oracle ${measure(ceiling)}`) : '',
-      bullet(nmi, ceiling, 160));
+      bullet(nmi, ceiling, 160, chance));
 }
 
 function returns({evaluation}: Run): string {
@@ -68,6 +69,8 @@ function returns({evaluation}: Run): string {
 export function truthTable(runs: Run[]): HTMLElement {
   return table(runs, [
     ['NMI', ({run}) => measure(run.result.nmi)],
+    ['NMI by chance', ({run}) => measure(run.result.chance_nmi)],
+    ['AMI', ({run}) => measure(run.result.ami)],
     ['Oracle’s NMI', ({run}) => measure(run.result.ceiling)],
     ['ARI', ({run}) => measure(run.result.ari)],
     ['Accuracy', ({run}) => measure(run.result.accuracy)],

@@ -1,9 +1,11 @@
 // What each policy would do at one step, against what was done.
 import * as Plot from '@observablehq/plot';
-import {grouped} from '../behaviour/actions';
+import {panels} from '../behaviour/panels';
 import {turn} from '../behaviour/path_data';
 import {plane} from '../behaviour/plane';
+import {chart} from '../chart';
 import {h} from '../dom';
+import {ticksFor} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import type {Trajectory} from '../record';
@@ -62,27 +64,40 @@ export function actionRange(episode: Trajectory, k: number, dimension: number): 
   return [low, high];
 }
 
-/// One group of rows per number: means and deviations of the policies, and the value taken.
+/// Every number on an axis of its own: means and deviations of the policies, and the value taken.
 export function meanRows(width: number, episode: Trajectory, k: number, names: string[],
-    dimensions: number[], domain: [number, number], kept: number): SVGSVGElement {
-  const taken = episode.continuous_actions![kept];
-  const all = gaussians(episode, k, kept);
-  const rows = dimensions.flatMap((i) => all.map(({cluster, mean, deviation}) => ({
-    name: names[i], cluster, levels: [mean[i] - deviation[i], mean[i], mean[i] + deviation[i]],
-  })));
+    dimensions: number[], ranges: [number, number][], kept: number): HTMLElement {
+  const all = gaussians(episode, k, kept), taken = episode.continuous_actions![kept];
+  return panels(width, dimensions.map((i) => ({
+    cluster: null, title: names[i], notes: [],
+    plot: (each: number) => meanRow(each, names[i], all, i, taken[i], ranges[i]),
+  })), width, width);
+}
+
+function meanRow(width: number, name: string, all: Gaussian[], dimension: number, taken: number,
+    domain: [number, number]): SVGSVGElement {
+  const rows = all.map(({cluster, mean, deviation}) => (
+    {cluster, mean: mean[dimension], deviation: deviation[dimension]}));
   type Row = (typeof rows)[number];
-  const done = dimensions.map((i) => ({name: names[i], value: taken[i]}));
-  return grouped(width, 'Action taken, and mean and deviation of each policy', 'value', rows, [
-    Plot.ruleX(done, {fy: 'name', x: 'value', stroke: 'currentColor', strokeWidth: 2}),
-    Plot.ruleY(rows, {
-      fy: 'name', y: 'cluster', x1: (r: Row) => r.levels[0], x2: (r: Row) => r.levels[2],
-      stroke: (r: Row) => clusterColour(r.cluster), strokeWidth: 2,
-    }),
-    Plot.dot(rows, {
-      fy: 'name', y: 'cluster', x: (r: Row) => r.levels[1], r: 3.5,
-      fill: (r: Row) => clusterColour(r.cluster),
-    }),
-  ], {domain});
+  const colour = (r: Row) => clusterColour(r.cluster);
+  return chart(`${name}: the value taken, and mean and deviation of each policy`, {
+    width, height: 16 * rows.length + 26, marginLeft: 26, marginRight: 14, marginTop: 2,
+    marginBottom: 24, color: {type: 'identity'},
+    x: {domain, label: null, ticks: Math.max(2, Math.round(width / 90)), tickFormat: ticksFor(...domain)},
+    y: {type: 'band', domain: rows.map((r) => r.cluster), label: null, axis: null, padding: 0},
+    marks: [
+      Plot.ruleX([taken], {stroke: 'currentColor', strokeWidth: 2}),
+      Plot.ruleY(rows, {
+        y: 'cluster', x1: (r: Row) => r.mean - r.deviation, x2: (r: Row) => r.mean + r.deviation,
+        stroke: colour, strokeWidth: 2,
+      }),
+      Plot.dot(rows, {y: 'cluster', x: 'mean', r: 3.5, fill: colour}),
+      Plot.text(rows, {
+        y: 'cluster', text: (r: Row) => String(r.cluster), frameAnchor: 'left', dx: -14,
+        fontWeight: 600,
+      }),
+    ],
+  });
 }
 
 /// Actions as places in a plane: an ellipse of one deviation around each policy's mean.

@@ -249,9 +249,7 @@ export class Player {
     }
     if (!episode.policies || behaviour.kind !== 'curves') return h('div', {});
     const shown = actionOrder(behaviour).slice(0, shownActions);
-    const domain: [number, number] = [
-      Math.min(...shown.map((i) => ranges[i][0])), Math.max(...shown.map((i) => ranges[i][1]))];
-    return meanRows(width, episode, model.k, behaviour.action_names, shown, domain, step);
+    return meanRows(width, episode, model.k, behaviour.action_names, shown, ranges, step);
   }
 }
 

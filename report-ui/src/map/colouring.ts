@@ -38,9 +38,14 @@ export function colourings(model: Model): Colouring[] {
   return found;
 }
 
-function byTruth(model: Model, truth: Numbers): Colouring {
+/// By true policy: the cluster whose colour it has.
+export function truthColours(model: Model, truth: Numbers): number[] {
   const names = truthCount(model);
-  const colour = matched(contingency(model.label, truth, model.k, names), names);
+  return matched(contingency(model.label, truth, model.k, names), names);
+}
+
+function byTruth(model: Model, truth: Numbers): Colouring {
+  const names = truthCount(model), colour = truthColours(model, truth);
   return {
     name: 'true policy', categories: true,
     kind: (episode) => truth[episode] < 0 ? names : truth[episode],

@@ -26,12 +26,18 @@ export function colourLegend(
       h('ul', {}, ...colouring.classes.map((name, kind) => sizes[kind] > 0 && entry(name, kind))));
 }
 
+/// More would push everything else off the screen.
+const mostNamed = 14;
+
 export function shapeLegend(model: Model): HTMLElement | null {
   if (!model.truth) return null;
-  const names = Array.from({length: Math.min(shapeCount, truthCount(model))},
-      (_, truth) => model.truthName(truth));
+  const all = truthCount(model);
+  const names = Array.from({length: Math.min(mostNamed, all)}, (_, truth) => model.truthName(truth));
+  const note = all > mostNamed ? `and ${all - mostNamed} more, in the same shapes`
+    : all > shapeCount ? 'Shapes repeat: colours tell those apart.' : null;
   return h('div', {class: 'legend'},
       h('h3', {}, 'Shape: true policy'),
       h('ul', {}, ...names.map((name, truth) =>
-        h('li', {class: 'plain-entry'}, shapeIcon(truth, 'var(--muted)'), name))));
+        h('li', {class: 'plain-entry'}, shapeIcon(truth, 'var(--muted)'), name))),
+      note && h('p', {class: 'note'}, note));
 }

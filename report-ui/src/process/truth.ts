@@ -35,6 +35,9 @@ const clusters = (k: number) => Array.from({length: k}, (_, cluster) => clusterN
 function measures({report: {run: {result}}}: Model): HTMLElement {
   const rows: [string, number | null | undefined, string][] = [
     ['NMI', result.nmi, 'Shared information; 1 when the clusters are exactly the true policies.'],
+    ['NMI by chance', result.chance_nmi,
+      'To expect of labels dealt out at random to clusters of the same sizes.'],
+    ['AMI', result.ami, 'NMI adjusted for chance: 0 where chance does as well, 1 when all is right.'],
     ['Oracle’s NMI', result.ceiling, `Of somebody ${oracle}.`],
     ['ARI', result.ari, 'Pairs of trajectories rightly put together or apart, corrected for chance.'],
     ['Accuracy', result.accuracy,

@@ -1,23 +1,10 @@
 // The report as a person meets it, in a real browser: pages of real runs, made by the program.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
-import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {artefacts, download, launch, open, screenshot} from './browser.mjs';
-
-const at = (name) => join(artefacts, name);
-const kindred = (...args) =>
-  execFileSync(process.env.KINDRED_PROGRAM, args, {stdio: ['ignore', 'pipe', 'pipe']});
-
-/// Generates, clusters and reports; returns the page's file.
-function report(name, generate, cluster) {
-  for (const old of [`${name}.h5`, `${name}-run`]) rmSync(at(old), {recursive: true, force: true});
-  kindred('generate', ...generate, '--seed', '1', '-o', at(`${name}.h5`));
-  kindred('cluster', at(`${name}.h5`), ...cluster, '--seed', '1', '-o', at(`${name}-run`));
-  kindred('report', at(`${name}-run`), '-o', at(`${name}.html`));
-  return at(`${name}.html`);
-}
+import {at, changed, kindred, report} from './runs.mjs';
 
 const tables = ['--policy', 'tabular', '--restarts', '3'];
 const files = {};
@@ -62,7 +49,7 @@ test('the first screen tells the answer', async () => {
   const text = await overview.innerText();
   assert.match(text, /100,000 trajectories were divided into five clusters, as asked/);
   assert.match(text, /oracle 0\.9/);
-  assert.match(text, /Number of policies\s+5, as asked/i);
+  assert.match(text, /Number of policies\s+5 policies, as asked/i);
   for (let cluster = 0; cluster < 5; ++cluster) assert.ok(text.includes(`Policy ${cluster}`));
   const {y, height} = await overview.boundingBox();
   assert.ok(y + height <= 800, `ends at ${y + height} of 800 pixels`);
@@ -81,7 +68,7 @@ test('the first screen tells how each policy differs, while there is room', asyn
 
 test('many are trajectories; only one with a name is an episode', async () => {
   const page = await open(browser, files.diagonal);
-  for (const id of ['overview', 'map', 'behaviour', 'look', 'process']) {
+  for (const id of ['overview', 'map', 'trust', 'behaviour', 'look', 'process']) {
     assert.doesNotMatch(await page.locator(`#${id}`).innerText(), /episodes/i);
   }
 });
@@ -234,7 +221,7 @@ test('the bar of a single value stands around it', async () => {
 });
 
 test('axes name every place once, and within the picture', async () => {
-  for (const name of ['diagonal', 'eight', 'bandit', 'path']) {
+  for (const name of ['diagonal', 'eight', 'bandit', 'path', ...(files.hopper ? ['hopper'] : [])]) {
     for (const width of [1280, 390]) {
       const page = await open(browser, files[name], {viewport: {width, height: 800}});
       const wrong = await page.evaluate(() => [...document.querySelectorAll('.plot svg')]
@@ -264,7 +251,7 @@ test('colours show on the page, and two that are compared differ', async () => {
           .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
       return 0.05 + 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
-    return Array.from({length: 7}, (_, i) =>
+    return Array.from({length: 14}, (_, i) =>
       light('var(--ground)') / light(`var(--cluster-${i})`));
   });
   for (const contrast of contrasts) assert.ok(contrast > 2, `${contrast}`);
@@ -384,19 +371,14 @@ test('on paper it is light, and without controls', async () => {
 });
 
 /// A page whose first `unknown` returns, and all rewards that make them, are not numbers.
-function withoutReturns(file, unknown, name) {
-  const html = readFileSync(file, 'utf8');
-  const [, json] = html.match(/<script[^>]*id="record"[^>]*>([^]*?)<\/script>/);
-  const record = JSON.parse(json), {episodes} = record;
+const withoutReturns = (file, unknown, name) => changed(file, name, ({episodes, trajectories}) => {
   const bytes = Buffer.from(episodes.return.data, 'base64');
   for (let i = 0; i < episodes.count; ++i) bytes.writeFloatLE(i < unknown ? NaN : i, 4 * i);
   episodes.return.data = bytes.toString('base64');
-  for (const one of record.trajectories) {
+  for (const one of trajectories) {
     if (one.episode < unknown) one.rewards = one.rewards.map(() => null);
   }
-  writeFileSync(at(name), html.replace(json, () => JSON.stringify(record).replaceAll('<', '\\u003c')));
-  return at(name);
-}
+});
 
 test('a return that is not a number is not known, and nothing else', async () => {
   const page = await open(browser, withoutReturns(files.path, 70, 'unknown.html'));

@@ -1,0 +1,46 @@
+// "How far to trust it": what else could explain the answer, and what is odd in the file.
+import {h} from '../dom';
+import type {Model} from '../model';
+import {section} from '../section';
+import {baselinesPart, statesAreDoubtful, statesSentence} from './baselines';
+import {marginNote, marginsFigure} from './margins';
+import {orderFigure, orderIsDoubtful, orderSentence} from './order';
+
+/// What a reader should know before anything else; often nothing.
+export function doubts(model: Model): string[] {
+  return [
+    ...statesAreDoubtful(model) ? [statesSentence(model)] : [],
+    ...orderIsDoubtful(model) ? [orderSentence(model)] : [],
+    ...grave(model).map(({evidence}) => evidence),
+  ];
+}
+
+const findings = ({report}: Model) => report.run.dataset.doctor ?? [];
+const grave = (model: Model) => findings(model).filter(({severity}) => severity === 'error');
+
+export function trustSection(model: Model): HTMLElement {
+  const margins = marginsFigure(model);
+  const sentences = [
+    ...model.report.baselines?.states ? [statesSentence(model)] : [],
+    ...model.k > 1 ? [orderSentence(model)] : ['One policy explains all trajectories, so there are no ' +
+      'labels to doubt.'],
+    ...margins ? [] : [marginNote(model)],
+  ].filter((sentence) => sentence);
+  return section('trust', 'How far to trust it',
+      h('ul', {class: 'trusted'}, ...sentences.map((sentence) => h('li', {}, sentence))),
+      h('div', {class: 'figures'},
+          model.k > 1 && orderFigure(model), baselinesPart(model), margins),
+      ...oddities(model));
+}
+
+/// What `kindred info` finds odd in the file.
+function oddities(model: Model): Node[] {
+  const all = findings(model);
+  if (!all.length) return [];
+  return [
+    h('h3', {class: 'odd-title'}, 'What looks odd in the file'),
+    h('dl', {class: 'odd'}, ...all.flatMap(({key, evidence, advice}) => [
+      h('dt', {}, key.replaceAll('_', ' ')), h('dd', {}, evidence, h('p', {class: 'note'}, advice)),
+    ])),
+  ];
+}
