@@ -247,7 +247,7 @@ class KeyedReader {
       for_each_step<float>(*part.array, [&](std::span<const float> step, std::int64_t row) {
         const auto values = step.subspan(static_cast<std::size_t>(part.begin),
                                          static_cast<std::size_t>(part.size()));
-        check_finite(values, row, part.size(), where);
+        if (!options_.lenient) check_finite(values, row, part.size(), where);
         std::ranges::copy(values, to);
         to += dim;
       });

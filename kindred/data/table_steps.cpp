@@ -18,7 +18,10 @@ namespace {
 class TableReader {
  public:
   TableReader(const ParquetTable& table, const TableLayout& layout, const ReadOptions& options)
-      : table_(table), layout_(layout), discrete_(are_discrete(options)) {
+      : table_(table),
+        layout_(layout),
+        lenient_(options.lenient),
+        discrete_(are_discrete(options)) {
     if (table.rows() == 0)
       throw DataFormatError("'{}' has no rows, expected steps", table.files()[0].string());
     for (const auto& column : layout.observations) {
@@ -89,8 +92,9 @@ class TableReader {
     } else {
       float* out = floats_.data() + block.begin * act_dim_;
       table_.read(layout_.actions, block.begin, block.end, out);
-      check_finite({out, static_cast<std::size_t>((block.end - block.begin) * act_dim_)},
-                   block.row_in_file, act_dim_, where(block, layout_.actions));
+      if (!lenient_)
+        check_finite({out, static_cast<std::size_t>((block.end - block.begin) * act_dim_)},
+                     block.row_in_file, act_dim_, where(block, layout_.actions));
     }
     if (!layout_.rewards.empty())
       table_.read(layout_.rewards, block.begin, block.end, rewards_.data() + block.begin);
@@ -102,7 +106,7 @@ class TableReader {
   void read_beside(const ParquetBlock& block, const std::string& column, std::int64_t size,
                    std::int64_t first) {
     const auto values = table_.read<float>(column, block.begin, block.end);
-    check_finite(values, block.row_in_file, size, where(block, column));
+    if (!lenient_) check_finite(values, block.row_in_file, size, where(block, column));
     for (auto row = block.begin; row < block.end; ++row)
       std::copy_n(values.data() + (row - block.begin) * size, size,
                   observations_.data() + row * obs_dim_ + first);
@@ -137,6 +141,7 @@ class TableReader {
 
   const ParquetTable& table_;
   const TableLayout& layout_;
+  bool lenient_;
   bool discrete_;
   std::vector<std::int64_t> sizes_;
   std::int64_t obs_dim_ = 0, act_dim_ = 0;
