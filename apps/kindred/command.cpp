@@ -90,16 +90,19 @@ void Flags::add(CLI::App& command, OptionTable table, const std::string& group) 
 }
 
 void Flags::add_value(CLI::App& command, const Option& option, const std::string& group) {
+  const auto help = wrapped(option.help, kHelpWidth);
   const auto add = [&](const std::string& name, const std::string& shown_in) {
-    auto* flag = command.add_option_function<std::vector<std::string>>(
-        fmt::format("{}{}", name.size() == 1 ? "-" : "--", name),
-        [this, key = option.name](const std::vector<std::string>& values) { typed_[key] = values; },
-        wrapped(option.help, kHelpWidth));
+    const auto typed = fmt::format("{}{}", name.size() == 1 ? "-" : "--", name);
+    auto* flag =
+        option.kind == OptionKind::kTexts
+            ? command
+                  .add_option_function<std::vector<std::string>>(
+                      typed, [this, key = option.name](const auto& v) { typed_[key] = v; },
+                      help)
+                  ->allow_extra_args(false)  // one value each time it is typed
+            : command.add_option_function<std::string>(
+                  typed, [this, key = option.name](const auto& v) { typed_[key] = {v}; }, help);
     flag->group(shown_in)->default_str(shown_default(option))->type_name(type_name(option));
-    if (option.kind == OptionKind::kTexts)
-      flag->allow_extra_args(false);  // one value each time it is typed
-    else
-      flag->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   };
   add(option.name, group);
   if (!option.former_name.empty()) add(option.former_name, "");

@@ -50,9 +50,11 @@ TEST_F(ForeignInput, LabelsMayBeFarApart) {
   const auto info = run({"info", "far.h5", "--json"});
   ASSERT_EQ(info.code, 0) << info.err;
   EXPECT_LT(info.out.size() + info.err.size(), 2000u);
-  EXPECT_EQ(
-      info.last()["labels"],
-      json({{"count", 2}, {"values", {0, kLargest}}, {"sizes", {3, 1}}, {"names", json::array()}}));
+  EXPECT_EQ(info.last()["labels"], json({{"count", 2},
+                                         {"known", 4},
+                                         {"values", {0, kLargest}},
+                                         {"sizes", {3, 1}},
+                                         {"names", json::array()}}));
   EXPECT_THAT(info.err, HasSubstr("2, episodes 0: 3, 2147483647: 1"));
 
   ASSERT_EQ(
