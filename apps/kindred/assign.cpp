@@ -45,8 +45,8 @@ struct AssignCommand {
     const Assignment found = assign(fitted, data, false_alarms, context);
     write_assignment(output, data, found);
 
-    say(fmt::format("{} trajectories labelled by {} centres", grouped(data.episodes()),
-                    found.sizes.size()));
+    say(fmt::format("{} labelled by {}", counted(data.episodes(), "trajectory", "trajectories"),
+                    counted(std::ssize(found.sizes), "centre", "centres")));
     for (std::size_t c = 0; c < found.sizes.size(); ++c)
       tell(fmt::format("cluster {}", c), grouped(found.sizes[c]));
     tell("fit no centre",

@@ -90,9 +90,9 @@ struct ClusterCommand {
 
   static void tell_result(const RunRecord& record, const RunFolder& folder) {
     const auto& result = record.result;
-    say(fmt::format("{}: {} trajectories in {} {}", record.method,
-                    grouped(record.dataset["episodes"].get<std::int64_t>()), record.k(),
-                    record.k() == 1 ? "cluster" : "clusters"));
+    say(fmt::format("{}: {} in {}", record.method,
+                    counted(record.dataset["episodes"], "trajectory", "trajectories"),
+                    counted(record.k(), "cluster", "clusters")));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
     tell("policies", policies_words(record));
     if (const auto searched = result.value("searched", std::int64_t{0});

@@ -12,6 +12,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/words.h"
 #include "kindred/envs/registry.h"
 #include "streams.h"
 
@@ -218,6 +219,10 @@ void tell_recorded_scores(const Json& result) {
                .ami = result.value("ami", kUnknown),
                .chance_nmi = result.value("chance_nmi", kUnknown)},
               oracle.is_number() ? std::optional(oracle.get<double>()) : std::nullopt);
+}
+
+std::string counted(std::int64_t number, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
 }
 
 std::string rounded(const std::optional<double>& number) {

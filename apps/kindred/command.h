@@ -85,6 +85,9 @@ void tell_scores(const ClusteringScores& scores, const std::optional<double>& or
 /// The same of a record's result.
 void tell_recorded_scores(const Json& result);
 
+/// "1 trajectory", "12,345 trajectories"
+std::string counted(std::int64_t number, const std::string& one, const std::string& many);
+
 /// Rounded for people: 4 significant digits; "-" when there is none.
 std::string rounded(const std::optional<double>& number);
 

@@ -77,10 +77,10 @@ struct EvaluateCommand {
 
   void tell_result(const LoadedRun& fitted, const Evaluation& result,
                    const RunFolder& folder) const {
-    say(fmt::format("{}: {} clusters of {} trajectories, {} episodes each in {}",
-                    fitted.record.method, result.clusters.size(),
-                    grouped(static_cast<std::int64_t>(fitted.labels.size())), evaluate.episodes,
-                    result.environment));
+    say(fmt::format("{}: {} of {}, {} each in {}", fitted.record.method,
+                    counted(std::ssize(result.clusters), "cluster", "clusters"),
+                    counted(std::ssize(fitted.labels), "trajectory", "trajectories"),
+                    counted(evaluate.episodes, "episode", "episodes"), result.environment));
     say(fmt::format("Policies: {}.", result.origin));
     say("");
     say("                  in the data            acting");

@@ -61,9 +61,11 @@ struct ExportCommand {
 
   void tell_result(const RunFolder& folder, const LoadedRun& fitted, const PolicyCentres& policies,
                    std::int64_t checked) const {
-    say(fmt::format("{}: {} policies, {} observation numbers to {} {}", fitted.record.method,
-                    policies.count(), policies.obs_dim(), policies.actions(),
-                    policies.discrete() ? "actions" : "action numbers"));
+    say(fmt::format(
+        "{}: {}, {} to {}", fitted.record.method, counted(policies.count(), "policy", "policies"),
+        counted(policies.obs_dim(), "observation number", "observation numbers"),
+        policies.discrete() ? counted(policies.actions(), "action", "actions")
+                            : counted(policies.actions(), "action number", "action numbers")));
     tell("policies", source == PolicySource::kCentres ? "the run's own centres" : "as evaluated");
     if (source == PolicySource::kCentres && fs::exists(folder.policies()))
       tell("", "(--policies evaluated: those that 'kindred evaluate' let act)");

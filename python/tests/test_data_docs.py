@@ -6,6 +6,8 @@ import subprocess
 
 import h5py
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from conftest import ROOT, controllers
 
@@ -36,6 +38,7 @@ def files(tmp_path, monkeypatch):
         for name, values in flat.items():
             file[name] = values
         file["operator"] = np.repeat(who, 40).tolist()
+    _table(flat, np.repeat(who, 40))
     _padded(episodes)
     with h5py.File("groups.hdf5", "w") as file:
         for i, (seen, done) in enumerate(episodes):
@@ -63,6 +66,12 @@ def _d4rl(episodes, flat):
         file["infos/qpos"] = flat["state"]
         file["terminals"] = np.zeros_like(flat["done"])
         file["timeouts"] = flat["done"]
+
+
+def _table(flat, operator):
+    """A list in each row, a number, and texts."""
+    columns = {"x": flat["state"].tolist(), "y": flat["goal"], "u": flat["u"].tolist(), "run": flat["run"], "operator": operator}
+    pyarrow.parquet.write_table(pyarrow.table(columns), "table.parquet", row_group_size=100)
 
 
 def _minari(folder, episodes, who):

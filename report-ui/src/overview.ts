@@ -76,7 +76,7 @@ function basis(model: Model): HTMLElement {
   const {run} = model.report;
   const {action, distinct_observations: distinct} = run.dataset;
   const observations = isKnown(distinct)
-    ? `${count(run.dataset.obs_dim)} numbers, ${count(distinct)} distinct`
+    ? `${counted(run.dataset.obs_dim, 'number')}, ${count(distinct)} distinct`
     : counted(run.dataset.obs_dim, 'number');
   const actions = action.kind === 'discrete'
     ? `one of ${count(action.count)}` : `${counted(action.dim ?? 0, 'number')} each`;

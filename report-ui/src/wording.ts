@@ -83,11 +83,14 @@ export function agreementDetail(run: RunRecord): string {
     const {searched} = run.result;
     const where = searched && searched < run.dataset.episodes
       ? ` on the ${number(searched)} trajectories that were searched` : '';
-    return `${same} of ${counted(run.restarts.length, 'random start')} lead to these labels${where}.`;
+    return `${same} of ${counted(run.restarts.length, 'random start')} ${
+      same === 1 ? 'leads' : 'lead'} to these labels${where}.`;
   }
-  const of = `${good} of ${counted(run.restarts.length, 'restart')} come close to the best objective`;
+  const of = `${good} of ${counted(run.restarts.length, 'restart')} ${
+    good === 1 ? 'comes' : 'come'} close to the best objective`;
   if (good < 2 && verdict === 'unique') {
-    return `${same} of ${counted(run.restarts.length, 'restart')} give these labels (NMI at least ` +
+    return `${same} of ${counted(run.restarts.length, 'restart')} ${
+      same === 1 ? 'gives' : 'give'} these labels (NMI at least ` +
         `${measure(least_nmi)}), with different objectives.`;
   }
   if (good < 2) return `${of}. More restarts may find a better one.`;
