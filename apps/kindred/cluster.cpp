@@ -83,7 +83,7 @@ struct ClusterCommand {
       say(fmt::format("The run in '{}' is complete; there is nothing to resume.", output));
     } else {
       tell_result(outcome.record, request.folder);
-      tell_warnings(outcome.record);
+      tell_oddities(outcome.record);
     }
     emit(common, result_json(outcome.record));
   }
@@ -149,14 +149,15 @@ struct ClusterCommand {
                     *asked, record.k(), record.k() == 1 ? "has" : "have")};
   }
 
-  /// That there are some; 'kindred info' says what they are.
-  void tell_warnings(const RunRecord& record) const {
-    const auto warnings = std::ranges::count_if(
+  /// That the doctor found some; 'kindred info' says what they are.
+  void tell_oddities(const RunRecord& record) const {
+    const auto odd = std::ranges::count_if(
         record.dataset["doctor"], [](const Json& one) { return one["severity"] == "warning"; });
-    if (warnings > 0)
-      say(fmt::format("{} {} odd in this file: {}", warnings,
-                      warnings == 1 ? "thing looks" : "things look",
-                      command_line({"info", dataset.data})));
+    std::vector<std::string> info{"info"};
+    info.insert(info.end(), dataset.files.begin(), dataset.files.end());
+    if (odd > 0)
+      say(fmt::format("{} {} odd in this data: {}", odd, odd == 1 ? "thing looks" : "things look",
+                      command_line(info)));
   }
 
   /// Why this number of policies: what one more would be worth.

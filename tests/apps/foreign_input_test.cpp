@@ -135,7 +135,7 @@ TEST_F(ForeignInput, WhatLooksOddIsSaidAndRemembered) {
   const auto cluster =
       run({"cluster", "odd.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"});
   ASSERT_EQ(cluster.code, 0) << cluster.err;
-  EXPECT_THAT(cluster.err, HasSubstr("\n1 thing looks odd in this file: kindred info odd.h5\n"));
+  EXPECT_THAT(cluster.err, HasSubstr("\n1 thing looks odd in this data: kindred info odd.h5\n"));
   const auto kept = json::parse(read_text(folder_ / "run/run.json"))["dataset"]["doctor"];
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept[0]["key"], "flag-inside");
