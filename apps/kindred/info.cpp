@@ -134,8 +134,8 @@ void run(DatasetOptions options, const Common& common) {
                                         data.observations.is_bytes() ? " (bytes)" : ""));
   tell("action", data.actions.is_discrete() ? fmt::format("one of {}", data.actions.count())
                                             : fmt::format("{} numbers", data.actions.dim()));
-  if (!data.observation_names.empty()) tell("observed", listed(data.observation_names));
-  if (!data.action_names.empty()) tell("done", listed(data.action_names));
+  if (!data.observation_names.empty()) tell("observation names", listed(data.observation_names));
+  if (!data.action_names.empty()) tell("action names", listed(data.action_names));
   tell("return", returns.text());
   if (data.labels.empty()) {
     tell("true policies", "unknown");
