@@ -1,6 +1,6 @@
 // The doctor: faults of recording and conversion that a clustering would take for behaviour.
 //
-// Every check looks at all steps at most twice; what would take longer looks at a sample, drawn the
+// Checks go over all steps a few times at most; what would take longer looks at a sample, drawn the
 // same way every time, so that the answer is always the same. Numbers that are not finite are said
 // where they are and left out of every other check. Throws nothing.
 #pragma once
