@@ -16,7 +16,8 @@ export function doubts(model: Model): string[] {
 }
 
 const findings = ({report}: Model) => report.run.dataset.doctor ?? [];
-const grave = (model: Model) => findings(model).filter(({severity}) => severity === 'error');
+/// Notes are for those who read on.
+const grave = (model: Model) => findings(model).filter(({severity}) => severity === 'warning');
 
 export function trustSection(model: Model): HTMLElement {
   const margins = marginsFigure(model);
@@ -40,7 +41,7 @@ function oddities(model: Model): Node[] {
   return [
     h('h3', {class: 'odd-title'}, 'What looks odd in the file'),
     h('dl', {class: 'odd'}, ...all.flatMap(({key, evidence, advice}) => [
-      h('dt', {}, key.replaceAll('_', ' ')), h('dd', {}, evidence, h('p', {class: 'note'}, advice)),
+      h('dt', {}, key.replaceAll('-', ' ')), h('dd', {}, evidence, h('p', {class: 'note'}, advice)),
     ])),
   ];
 }

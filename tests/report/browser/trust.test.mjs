@@ -143,13 +143,13 @@ test('a dozen clusters have a dozen colours', async () => {
 test('what looks odd in the file is told', async () => {
   const odd = changed(files.found, 'odd.html', ({run}) => {
     run.dataset.doctor = [
-      {key: 'constant_columns', severity: 'warning', evidence: 'Column 3 is always 0.', advice: 'Leave it out.'},
-      {key: 'nan', severity: 'error', evidence: 'Row 7 is not a number.', advice: 'Repair it.'},
+      {key: 'constant-column', severity: 'note', evidence: 'Column 3 is always 0.', advice: 'Leave it out.'},
+      {key: 'not-finite', severity: 'warning', evidence: 'Row 7 is not a number.', advice: 'Repair it.'},
     ];
   });
   const page = await open(browser, odd);
   const text = await page.locator('#trust').innerText();
-  assert.match(text, /What looks odd in the file\s+constant columns\s+Column 3 is always 0\.\s+Leave it out\./);
+  assert.match(text, /What looks odd in the file\s+constant column\s+Column 3 is always 0\.\s+Leave it out\./);
   const first = await page.locator('#overview').innerText();
   assert.ok(first.includes('Row 7 is not a number.'));
   assert.ok(!first.includes('Column 3'));
