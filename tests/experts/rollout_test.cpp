@@ -200,10 +200,16 @@ TEST(Generate, SaysNothingOfSharesUnlessThereAreAny) {
 
 TEST(GenerateOptions, AreDescribedAndChecked) {
   GenerateOptions options;
-  EXPECT_EQ(
-      to_json(options.describe()),
-      (nlohmann::ordered_json{
-          {"per-expert", 20000}, {"steps", 0}, {"seed", 0}, {"shuffle", false}, {"shares", ""}}));
+  EXPECT_EQ(to_json(options.describe()), (nlohmann::ordered_json{{"per-expert", 20000},
+                                                                 {"steps", 0},
+                                                                 {"seed", 0},
+                                                                 {"shuffle", false},
+                                                                 {"shares", ""},
+                                                                 {"switch", "never"},
+                                                                 {"switch-rate", 0.01},
+                                                                 {"switch-by", 0},
+                                                                 {"switch-share", 1.0},
+                                                                 {"hand-over", 0}}));
   EXPECT_THROW(generate(Diagonal(), {.per_expert = 0}), InvalidArgument);
   EXPECT_THROW(generate(Diagonal(), {.seed = -1}), InvalidArgument);
   EXPECT_THROW(rollout(Diagonal(), {}, {}), InvalidArgument);
