@@ -82,11 +82,11 @@ void add_assign(CLI::App& app) {
       "Columns of the CSV file:\n"
       "  label      the centre that explains the trajectory best\n"
       "  margin     its score less that of the next best\n"
-      "  fits       'no' where misfit is below --false-alarms: perhaps a policy made it that was\n"
-      "             not in the run\n"
+      "  fits       'no' where misfit is below --false-alarms: perhaps a policy made it\n"
+      "             that was not in the run\n"
       "  posterior  how likely the label is if one of the centres made the trajectory\n"
-      "  surprise   how much worse it fits than the centre's own would, in deviations; ranks\n"
-      "             also what lies beyond everything in the run\n"
+      "  surprise   how much worse it fits than the centre's own would, in deviations;\n"
+      "             ranks also what lies beyond everything in the run\n"
       "  misfit     the share of the run's own trajectories that fit as badly\n"
       "  p0, p1, …  the posterior of every centre");
   const auto state = std::make_shared<AssignCommand>();

@@ -270,10 +270,9 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster hopper.hdf5 --preset paper -k 4 --merge-to 2 -o paper-run\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
       "  kindred cluster part-*.hdf5 -o run\n"
-      "  kindred cluster mine.npz --obs-key 'state[0:7],goal' --action-key u --episode-key run -o "
-      "run\n"
-      "Ctrl-C stops within a second. With --resume the same command goes on from the last round;\n"
-      "a search by the held-out score keeps none and starts anew.\n"
+      "  kindred cluster mine.npz --obs-key 'state[0:7],goal' --action-key u -o run\n"
+      "Ctrl-C stops within a second. With --resume the same command goes on from the\n"
+      "last round; a search by the held-out score keeps none and starts anew.\n"
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;

@@ -93,9 +93,7 @@ std::string rounded(const std::optional<double>& number);
 
 /// The command as typed, quoted where a shell needs it.
 std::string command_line(const std::vector<std::string>& arguments);
-inline constexpr const char* kDatasetHelp =
-    "A D4RL, Minari, robomimic, LeRobot, NPZ, Parquet or Kindred dataset, in one file or several, "
-    "or the id of a local Minari dataset";
+inline constexpr const char* kDatasetHelp = "A dataset: file, files, folder or Minari id";
 /// Puts the folders of Minari datasets in the place of their ids, where Minari keeps them; what
 /// exists under its own name stays.
 void find_datasets(std::vector<std::string>& files);

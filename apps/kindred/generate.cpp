@@ -122,16 +122,16 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
       "Examples:\n"
       "  kindred generate diagonal -o diagonal.h5\n"
       "  kindred generate takeball --per-expert 5000 --slip 0.1 --seed 7 -o takeball.h5\n"
-      "  kindred generate hopper-medium-expert --steps 1000000 --format d4rl -o hopper.hdf5\n"
-      "  kindred generate hopper-mixture --policies 6 --per-policy 20 --seed 3 -o mix.h5\n"
+      "  kindred generate hopper-medium-expert --steps 1000000 --format d4rl -o h.hdf5\n"
+      "  kindred generate hopper-mixture --policies 6 --per-policy 20 -o mix.h5\n"
+      "  kindred generate hopper-medium-expert --switch once -o taken-over.h5\n"
       "Environments: kindred envs. Options of one: kindred generate takeball --help\n"
       "Policies that can be mixed: kindred experts list. Options of a mixture:\n"
       "kindred generate hopper-mixture --help");
   const auto state = std::make_shared<GenerateCommand>();
   command
       ->add_option("ENV", state->environment,
-                   "The environment, or one with its policies: hopper-medium-expert, "
-                   "hopper-mixture")
+                   "An environment; hopper-medium-expert, -mixture")
       ->required();
   command->add_option("-o,--output", state->output, "The file to write")
       ->required()

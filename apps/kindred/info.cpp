@@ -161,7 +161,7 @@ void add_info(CLI::App& app) {
       "  kindred info ~/.minari/datasets/door/human-v2 --json\n"
       "  kindred info ~/.cache/huggingface/lerobot/lerobot/pusht\n"
       "  kindred info lift.hdf5 --obs-key robot0_eef_pos,object\n"
-      "  kindred info mine.hdf5 --obs-key obs_array --action-key act_array --mask-key mask_array\n"
+      "  kindred info mine.hdf5 --obs-key obs --action-key act --mask-key mask\n"
       "  kindred info D4RL/door/human-v2\n"
       "Every format, and how to name the arrays of files that are of none: docs/data.md");
   const auto options = std::make_shared<DatasetOptions>();

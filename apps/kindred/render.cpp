@@ -85,8 +85,8 @@ void add_render(CLI::App& app) {
       "  kindred render takeball.h5 --episode 12 --frames --dark -o frames.svg\n"
       "  kindred render diagonal.h5 --run run --count 6 -o clusters.svg\n"
       "  kindred render hopper.hdf5 --episode 0,150 --dimensions 0,1,5 -o curves.svg\n"
-      "Gridworlds are drawn as ways on their map, path-following as ways in the plane, and all\n"
-      "else as curves over time.");
+      "Gridworlds are drawn as ways on their map, path-following as ways in the plane,\n"
+      "and all else as curves over time.");
   const auto state = std::make_shared<RenderCommand>();
   command->add_option("FILE", state->dataset.files, "The dataset")->required()->expected(1);
   command->add_option("-o,--output", state->output, "The SVG file to write")

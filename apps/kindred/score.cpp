@@ -61,9 +61,7 @@ void add_score(CLI::App& app) {
       "  kindred score run --json");
   const auto state = std::make_shared<ScoreCommand>();
   command->add_option("RUN", state->run_folder, "A finished run folder")->required();
-  command
-      ->add_option("--truth", state->truth,
-                   "CSV file with columns episode and label; without it, the dataset's own labels")
+  command->add_option("--truth", state->truth, "CSV of episode and label; else the dataset's own")
       ->type_name("CSV");
   command->add_option("--truth-column", state->columns.label, "Its column with the true policies");
   command->add_option("--truth-episode-column", state->columns.episode,

@@ -151,8 +151,9 @@ void add_split(CLI::App& app) {
       "  kindred split run -o parts\n"
       "  kindred split run -o parts --least-margin 10 --json\n"
       "Each part has the format of the dataset and everything in it. It is called\n"
-      "parts/policy_0.hdf5, …; for LeRobot it is the folder parts/policy_0, …, for Minari\n"
-      "parts/policy_0-v0, …, which minari.load_dataset finds with MINARI_DATASETS_PATH=parts.");
+      "parts/policy_0.hdf5, …; for LeRobot it is the folder parts/policy_0, …, for\n"
+      "Minari parts/policy_0-v0, …, which minari.load_dataset finds with\n"
+      "MINARI_DATASETS_PATH=parts.");
   const auto state = std::make_shared<SplitCommand>();
   state->add_to(*command);
   command->add_option("-o,--output", state->output, "The folder to make")
@@ -172,8 +173,7 @@ void add_filter(CLI::App& app) {
   const auto state = std::make_shared<FilterCommand>();
   state->add_to(*command);
   command
-      ->add_option("-o,--output", state->output,
-                   "The dataset to make; for Minari and LeRobot a folder")
+      ->add_option("-o,--output", state->output, "The dataset to make; Minari, LeRobot: a folder")
       ->required()
       ->type_name("FILE");
   state->flags.add(*command, state->describe_clusters(), "Clusters");

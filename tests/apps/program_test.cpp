@@ -1,7 +1,9 @@
 // The program as scripts and people use it: commands, last line in JSON, exit codes.
 #include "program.h"
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include "kindred/core/random.h"
 #include "kindred/data/formats.h"
@@ -318,6 +320,11 @@ TEST_F(Program, HelpTeachesByExample) {
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("kindred "));
     EXPECT_THAT(outcome.out, ::testing::AnyOf(HasSubstr("Examples:"), HasSubstr("Start here:")));
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+      const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
+      EXPECT_LE(columns, 80) << line;
+    }
   }
   EXPECT_THAT(run({"methods"}).out, HasSubstr("pg-kmeans"));
   EXPECT_THAT(run({"envs"}).out, HasSubstr("takeball-permuted"));
