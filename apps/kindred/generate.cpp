@@ -129,9 +129,7 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
       "Policies that can be mixed: kindred experts list. Options of a mixture:\n"
       "kindred generate hopper-mixture --help");
   const auto state = std::make_shared<GenerateCommand>();
-  command
-      ->add_option("ENV", state->environment,
-                   "An environment; hopper-medium-expert, -mixture")
+  command->add_option("ENV", state->environment, "An environment; hopper-medium-expert, -mixture")
       ->required();
   command->add_option("-o,--output", state->output, "The file to write")
       ->required()

@@ -154,7 +154,7 @@ void run(DatasetOptions options, const Common& common) {
 }  // namespace
 
 void add_info(CLI::App& app) {
-  auto* command = app.add_subcommand("info", "Show what a dataset holds, and what looks odd in it");
+  auto* command = app.add_subcommand("info", "Show what a dataset holds, and what looks odd");
   command->footer(
       "Examples:\n"
       "  kindred info hopper-medium-expert-v2.hdf5\n"

@@ -37,7 +37,7 @@ void add_methods(CLI::App& app) {
 }
 
 void add_envs(CLI::App& app) {
-  add_list(app, "envs", "List the environments datasets can be generated from",
+  add_list(app, "envs", "List environments to generate datasets from",
            "Options of one environment: kindred generate diagonal --help", environments);
 }
 

@@ -53,8 +53,7 @@ struct ScoreCommand {
 }  // namespace
 
 void add_score(CLI::App& app) {
-  auto* command = app.add_subcommand(
-      "score", "How well a run predicts, and how its labels compare with the truth");
+  auto* command = app.add_subcommand("score", "How well a run predicts and matches the truth");
   command->footer(
       "Examples:\n"
       "  kindred score run --truth hopper.labels.csv\n"
