@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "kindred/core/error.h"
+#include "kindred/core/words.h"
 #include "kindred/data/array_keys.h"
 #include "kindred/data/checks.h"
 #include "kindred/data/episodes.h"
@@ -242,12 +244,15 @@ class KeyedReader {
     std::vector<float> out(static_cast<std::size_t>(steps() * dim));
     std::int64_t column = 0;
     for (const auto& part : parts) {
-      const auto where = arrays_.where(part.array->name);
       float* to = out.data() + column;
       for_each_step<float>(*part.array, [&](std::span<const float> step, std::int64_t row) {
         const auto values = step.subspan(static_cast<std::size_t>(part.begin),
                                          static_cast<std::size_t>(part.size()));
-        if (!options_.lenient) check_finite(values, row, part.size(), where);
+        if (!options_.lenient &&
+            !std::ranges::all_of(values, [](float v) { return std::isfinite(v); })) {
+          const auto place = arrays_.place(*part.array, row);
+          check_finite(values, place.row, part.size(), place.where);
+        }
         std::ranges::copy(values, to);
         to += dim;
       });
@@ -356,6 +361,15 @@ class KeyedReader {
     return ids;
   }
 
+  [[noreturn]] void refuse_return(const NamedArray& array, const std::string& id,
+                                  std::int64_t row) const {
+    const auto place = arrays_.place(array, row);
+    throw DataFormatError(
+        "{} comes back to episode '{}' in row {}, after another had begun; sort the rows by "
+        "episode first",
+        place.where, printable(id), place.row);
+  }
+
   Trajectories cut_by_ids(Trajectories flat) const {
     const auto& array = require(options_.episode_key);
     if (array.rows() != rows_) return cut_at(std::move(flat), array);
@@ -365,10 +379,7 @@ class KeyedReader {
     for (std::size_t row = 0; row < of_steps.size(); ++row) {
       if (row > 0 && of_steps[row] == of_steps[row - 1]) continue;
       if (!before.insert(of_steps[row]).second)
-        throw DataFormatError(
-            "{} comes back to episode '{}' in row {}, after another had begun; sort the rows by "
-            "episode first",
-            arrays_.where(array.name), of_steps[row], row);
+        refuse_return(array, of_steps[row], static_cast<std::int64_t>(row));
       offsets.push_back(static_cast<std::int64_t>(row));
       flat.ids.push_back(of_steps[row]);
     }

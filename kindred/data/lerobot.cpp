@@ -2,14 +2,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "kindred/core/error.h"
 #include "kindred/core/words.h"
+#include "kindred/data/array_keys.h"
 #include "kindred/data/episodes.h"
 #include "kindred/data/format_readers.h"
+#include "kindred/data/keyed.h"
 #include "kindred/data/lerobot_folder.h"
-#include "kindred/data/table_steps.h"
+#include "kindred/data/parquet_table.h"
 
 namespace kindred {
 namespace {
@@ -18,6 +21,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kEpisodeNumber = "episode_index";
+constexpr const char* kAction = "action";
 
 bool is_numeric_feature(const Json& feature) {
   const auto dtype = feature["dtype"].get<std::string>();
@@ -36,9 +40,10 @@ std::vector<std::string> chosen_observations(const LerobotFolder& folder,
     if (name.starts_with("observation.")) observed.push_back(name);
   }
   for (const auto& key : options.obs_keys)
-    if (!features.contains(key) || !is_numeric_feature(features[key]))
+    if (const auto name = parse_array_key(key).name;
+        !features.contains(name) || !is_numeric_feature(features[name]))
       throw InvalidArgument("unknown observation key '{}': the numeric features of '{}' are {}",
-                            key, folder.root.string(), fmt::join(numeric, ", "));
+                            name, folder.root.string(), fmt::join(numeric, ", "));
   if (!options.obs_keys.empty()) return options.obs_keys;
   if (features.contains("observation.state")) return {"observation.state"};
   if (observed.empty())
@@ -57,35 +62,30 @@ void collect_words(const Json& names, std::vector<std::string>& words) {
     for (const auto& inner : names) collect_words(inner, words);
 }
 
-/// What the numbers of these features are called; empty when nobody named any.
-std::vector<std::string> names_of(const LerobotFolder& folder, const ParquetTable& table,
-                                  const std::vector<std::string>& features) {
-  std::vector<std::string> all;
-  bool named = false;
-  for (const auto& feature : features) {
-    const auto size = static_cast<std::size_t>(table.row_size(feature));
-    std::vector<std::string> words;
-    const auto& description = folder.info["features"][feature];
-    if (description.contains("names")) collect_words(description["names"], words);
-    const bool fits = words.size() == size;
-    named = named || fits;
-    for (std::size_t i = 0; i < size; ++i)
-      all.push_back(!fits                 ? fmt::format("{}[{}]", feature, i)
-                    : features.size() > 1 ? fmt::format("{}.{}", feature, words[i])
-                                          : words[i]);
+/// What the numbers of each feature are called, by the info; where several features are observed,
+/// with the feature's name in front.
+std::map<std::string, std::vector<std::string>> names_of_features(
+    const LerobotFolder& folder, const std::vector<std::string>& observed) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& [feature, description] : folder.info["features"].items()) {
+    if (!description.contains("names")) continue;
+    auto& words = names[feature];
+    collect_words(description["names"], words);
+    const bool one_of_several = observed.size() > 1 && feature != kAction;
+    for (auto& word : words)
+      if (one_of_several) word = fmt::format("{}.{}", feature, word);
   }
-  return named ? all : std::vector<std::string>();
+  return names;
 }
 
 /// The episodes of the data are those that the metadata tell of, in the same order.
-void check_episodes(const LerobotFolder& folder, const ParquetTable& table,
-                    const Trajectories& data) {
-  const auto stated = folder.info.value("total_frames", table.rows());
-  if (stated != table.rows())
+void check_episodes(const LerobotFolder& folder, const Trajectories& data) {
+  const auto stated = folder.info.value("total_frames", data.steps());
+  if (stated != data.steps())
     throw DataFormatError(
         "'{}' says total_frames is {}, but the data have {} rows; the dataset is "
         "incomplete",
-        folder.info_file().string(), stated, table.rows());
+        folder.info_file().string(), stated, data.steps());
   const auto count = std::min<std::size_t>(folder.episodes.size(), data.ids.size());
   for (std::size_t i = 0; i < count; ++i) {
     const auto& episode = folder.episodes[i];
@@ -102,27 +102,37 @@ void check_episodes(const LerobotFolder& folder, const ParquetTable& table,
                           folder.episodes.size());
 }
 
-/// Where somebody wrote down who made each episode: in the metadata, or in the data.
-void read_labels(Trajectories& data, const LerobotFolder& folder, const ParquetTable& table,
-                 const std::string& key) {
-  if (found_by_kindred(folder.info, key)) {
-    data.provenance["labels"] = kFoundLabels;
-    return;
-  }
-  std::vector<std::int64_t> labels;
+/// What the metadata say of who made each episode; nothing where they do not, for every one.
+FoundLabels labels_in_metadata(const LerobotFolder& folder, const std::string& key) {
+  FoundLabels found;
   if (folder.many_in_a_file) {
     const ParquetTable episodes(folder.episode_files);
     const auto* column = episodes.find(key);
-    if (column && column->kind == ParquetKind::kInteger && episodes.row_size(key) == 1)
-      labels = episodes.read<std::int64_t>(key, 0, episodes.rows());
+    if (!column || episodes.row_size(key) != 1) return {};
+    if (column->kind == ParquetKind::kInteger)
+      found.numbers = episodes.read<std::int64_t>(key, 0, episodes.rows());
+    else if (column->kind == ParquetKind::kText)
+      found.texts = episodes.read_texts(key, 0, episodes.rows());
   }
   for (const auto& line : folder.lines)
-    if (const auto at = line.find(key); at != line.end() && at->is_number_integer())
-      labels.push_back(at->get<std::int64_t>());
-  if (labels.size() == folder.episodes.size())
-    set_labels(data, labels);
-  else
-    set_labels_from(data, table, key);
+    if (const auto at = line.find(key); at != line.end()) {
+      if (at->is_number_integer()) found.numbers.push_back(at->get<std::int64_t>());
+      if (at->is_string()) found.texts.push_back(printable(at->get<std::string>()));
+    }
+  return found.size() == std::ssize(folder.episodes) ? found : FoundLabels{};
+}
+
+/// The columns LeRobot means, where nobody named others.
+ReadOptions with_usual_columns(const NamedArrays& table, const std::vector<std::string>& observed,
+                               ReadOptions options) {
+  options.obs_keys = observed;
+  if (options.action_keys.empty()) options.action_keys = {kAction};
+  if (options.reward_key.empty() && table.find("next.reward")) options.reward_key = "next.reward";
+  if (options.done_keys.empty())
+    for (const char* flag : {"next.done", "next.success"})
+      if (options.done_keys.empty() && table.find(flag)) options.done_keys = {flag};
+  options.episode_key = kEpisodeNumber;
+  return options;
 }
 
 void describe_source(Trajectories& data, const LerobotFolder& folder) {
@@ -139,21 +149,24 @@ void describe_source(Trajectories& data, const LerobotFolder& folder) {
 
 Trajectories read_lerobot(const fs::path& path, const ReadOptions& options) {
   const auto folder = open_lerobot(path);
-  const ParquetTable table(folder.data_files);
-  TableLayout layout{.observations = chosen_observations(folder, options),
-                     .actions = "action",
-                     .rewards = first_column(table, {"next.reward"}),
-                     .terminals = first_column(table, {"next.done", "next.success"}),
-                     .timeouts = first_column(table, {"next.truncated"}),
-                     .episodes = kEpisodeNumber};
-  if (!table.find(kEpisodeNumber))
-    throw DataFormatError("{} is missing, expected the number of each row's episode",
-                          table.where(0, kEpisodeNumber));
-  Trajectories data = read_table_steps(table, layout, options);
-  check_episodes(folder, table, data);
-  data.observation_names = names_of(folder, table, layout.observations);
-  if (!data.actions.is_discrete()) data.action_names = names_of(folder, table, {layout.actions});
-  read_labels(data, folder, table, options.label_key);
+  const auto observed = chosen_observations(folder, options);
+  const auto table =
+      open_parquet_arrays(path, folder.data_files, names_of_features(folder, observed));
+  auto named = with_usual_columns(*table, observed, options);
+  const auto labels = labels_in_metadata(folder, options.label_key);
+  const bool found = found_by_kindred(folder.info, options.label_key);
+  if (found || labels.size() > 0)
+    named.label_key = ReadOptions{}.label_key;  // not asked of the data
+  Trajectories data = read_keyed(*table, named);
+  check_episodes(folder, data);
+  if (found || labels.size() > 0) {
+    data.labels = {};
+    data.label_names = {};
+  }
+  if (found)
+    data.provenance["labels"] = kFoundLabels;
+  else if (labels.size() > 0)
+    set_labels(data, labels, fmt::format("'{}'", folder.root.string()));
   describe_source(data, folder);
   return data;
 }

@@ -163,17 +163,26 @@ class NpzArrays final : public NamedArrays {
 /// The columns of a Parquet table, which may lie in several files.
 class ParquetArrays final : public NamedArrays {
  public:
-  explicit ParquetArrays(const fs::path& path) : NamedArrays(path), table_(parquet_files(path)) {
+  ParquetArrays(const fs::path& path, std::vector<fs::path> files,
+                const std::map<std::string, std::vector<std::string>>& names)
+      : NamedArrays(path), table_(std::move(files)) {
     for (const auto& [name, kind, is_list] : table_.columns()) {
       if (kind == ParquetKind::kOther) continue;
       std::vector<std::int64_t> shape{table_.rows()};
       if (is_list) shape.push_back(table_.row_size(name));
       list_.push_back(
           {.name = name, .kind = kind_of(kind), .shape = std::move(shape), .columns = {}});
+      const auto named = names.find(name);
+      if (named != names.end() && std::ssize(named->second) == list_.back().row_size())
+        list_.back().columns = named->second;
     }
     std::ranges::sort(list_, {}, &NamedArray::name);
   }
 
+  Place place(const NamedArray& array, std::int64_t row) const override {
+    const auto block = std::ranges::upper_bound(table_.blocks(), row, {}, &ParquetBlock::end);
+    return {table_.where(block->file, array.name), row - block->begin + block->row_in_file};
+  }
   void read(const NamedArray& array, std::int64_t begin, std::int64_t end,
             float* out) const override {
     table_.read(array.name, begin, end, out);
@@ -242,8 +251,14 @@ std::string NamedArrays::where(std::string_view name) const {
 
 std::unique_ptr<const NamedArrays> open_named_arrays(const fs::path& path) {
   if (is_npz(path)) return std::make_unique<NpzArrays>(path);
-  if (is_parquet(path)) return std::make_unique<ParquetArrays>(path);
+  if (is_parquet(path)) return open_parquet_arrays(path, parquet_files(path));
   return std::make_unique<Hdf5Arrays>(path);
+}
+
+std::unique_ptr<const NamedArrays> open_parquet_arrays(
+    const fs::path& path, std::vector<fs::path> files,
+    const std::map<std::string, std::vector<std::string>>& names) {
+  return std::make_unique<ParquetArrays>(path, std::move(files), names);
 }
 
 }  // namespace kindred

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,6 +46,14 @@ class NamedArrays {
   std::string where(std::string_view name) const;
   /// "'file'"
   const std::string& file() const { return file_; }
+  /// Where a row is, for messages: of several files which one, and its number there.
+  struct Place {
+    std::string where;
+    std::int64_t row;
+  };
+  virtual Place place(const NamedArray& array, std::int64_t row) const {
+    return {where(array.name), row};
+  }
 
   /// Rows [begin, end) as numbers to out[(end - begin) * row_size]; of numbers only. Larger
   /// integers than int64 holds become the largest; floats lose their fraction.
@@ -66,5 +75,11 @@ class NamedArrays {
 /// Opens an HDF5, NPZ or Parquet file (or a folder of these last), told apart by its content.
 /// Throws IoError or DataFormatError.
 std::unique_ptr<const NamedArrays> open_named_arrays(const std::filesystem::path& path);
+
+/// The columns of a Parquet table that lies in these files; messages call it `path`. `names` are
+/// what the numbers of some columns are called.
+std::unique_ptr<const NamedArrays> open_parquet_arrays(
+    const std::filesystem::path& path, std::vector<std::filesystem::path> files,
+    const std::map<std::string, std::vector<std::string>>& names = {});
 
 }  // namespace kindred
