@@ -323,7 +323,8 @@ void restore(const Journal& journal, const fs::path& file, const fs::path& copy)
 fs::path journal_of(const fs::path& file) {
   fs::path path = file;
   // Those who read a folder of Parquet files take every file in it but hidden ones.
-  if (file.extension() == ".parquet") path.replace_filename("." + file.filename().string());
+  if (file.extension() == ".parquet")
+    path.replace_filename(fmt::format(".{}", file.filename().string()));
   path += ".kindred-undo";
   return path;
 }

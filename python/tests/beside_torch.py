@@ -26,13 +26,19 @@ done = [(o @ weights[i] + 0.3 * rng.standard_normal((40, 2))).astype(np.float32)
 
 
 def python_with(module):
-    """An interpreter that imports torch, kindred and the module together."""
+    """An interpreter that has the module beside the torch that Kindred is linked to."""
     for python in CANDIDATES:
-        if python.exists():
-            done = subprocess.run([python, "-c", f"import torch, kindred, {module}"], capture_output=True, check=False)
-            if done.returncode == 0:
-                return python
+        if not python.exists() or _import(python, f"torch, {module}").returncode != 0:
+            continue
+        done = _import(python, f"torch, {module}, kindred")
+        if done.returncode == 0:
+            return python
+        assert "can hold only one" in done.stderr, done.stderr  # any other reason is a bug
     pytest.skip(f"*** NOT TESTED: no Python here has {module} beside the torch that Kindred is linked to")
+
+
+def _import(python, modules):
+    return subprocess.run([python, "-c", f"import {modules}"], capture_output=True, text=True, check=False)
 
 
 def run(python, script, folder):

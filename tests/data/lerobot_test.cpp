@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 class Lerobot : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (!has_parquet()) GTEST_SKIP() << "this build has no Parquet";
+    if (!has_parquet()) GTEST_SKIP() << "*** NOT TESTED: this build has no Parquet";
     fs::copy(fs::path(KINDRED_FIXTURES) / "lerobot" / GetParam(), root_,
              fs::copy_options::recursive);
   }

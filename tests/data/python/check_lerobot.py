@@ -412,7 +412,7 @@ BAD = {
     "has 1 numbers in row 2, expected 2": lambda root: replace_column(root, "observation.state", ragged),
     "is null in row 1": lambda root: replace_column(root, "action", with_null),
     "has nan in row 3, column 1": lambda root: replace_column(root, "action", with_nan),
-    "has episode 0 again": lambda root: replace_column(
+    "comes back to episode '0'": lambda root: replace_column(
         root, "episode_index", lambda table: pa.array([0] * table.num_rows)),
     "tells of episode 3 with 4": lambda root: replace_column(
         root, "episode_index", lambda table: pa.array([3] * (table.num_rows - 1) + [4])),
@@ -433,6 +433,8 @@ def check_bad(folder):
     assert "numeric features" in refused("info", good, "--observation-keys", "nothing")
     chosen = kindred("info", good, "--observation-keys", "observation.extra,observation.state")
     assert chosen["obs_dim"] == 5
+    part = kindred("info", good, "--obs-key", "observation.state[1]", "--action-key", "action[0:1]")
+    assert (part["obs_dim"], part["observation_names"], part["action_names"]) == (1, ["elbow"], ["shoulder"])
 
 
 # ------------------------------------------------------------------------------------- other tables
