@@ -113,6 +113,7 @@ void add_info(CLI::App& app);
 void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
 void add_assign(CLI::App& app);
 void add_score(CLI::App& app);
+void add_segment(CLI::App& app, const std::vector<std::string>& arguments);
 void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
 void add_export(CLI::App& app);
 void add_render(CLI::App& app);

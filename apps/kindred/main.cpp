@@ -45,6 +45,7 @@ int run(const std::vector<std::string>& arguments) {
   add_cluster(app, arguments);
   add_assign(app);
   add_score(app);
+  add_segment(app, arguments);
   add_report(app);
   add_compare(app);
   add_label(app);

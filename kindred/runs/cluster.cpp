@@ -7,7 +7,6 @@
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
-#include "kindred/data/doctor.h"
 #include "kindred/policies/partition_judge.h"
 #include "kindred/runs/scores.h"
 
@@ -16,26 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string absolute_name(const std::string& file) {
-  return fs::absolute(file).lexically_normal().string();
-}
-
 RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset) {
   RunRecord record;
   record.version = kVersion;
   record.command = request.command;
   record.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  record.dataset = dataset.describe();
-  if (!dataset.path.empty())  // else it was never in a file
-    record.dataset["path"] = absolute_name(dataset.path);
-  if (dataset.files.size() > 1) {
-    record.dataset["files"] = nlohmann::ordered_json::array();
-    for (const auto& file : dataset.files) record.dataset["files"].push_back(absolute_name(file));
-  }
-  record.dataset["reading"] = request.dataset.to_json();
-  record.dataset["fingerprint"] = to_json(fingerprint_of(dataset.data));
-  record.dataset["provenance"] = dataset.data.provenance;
-  record.dataset["doctor"] = to_json(examine(dataset.data), false);
+  record.dataset = describe_dataset(request.dataset, dataset);
   return record;
 }
 

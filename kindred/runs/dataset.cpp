@@ -5,6 +5,8 @@
 #include <type_traits>
 
 #include "kindred/core/error.h"
+#include "kindred/data/doctor.h"
+#include "kindred/data/fingerprint.h"
 #include "kindred/data/interning.h"
 #include "kindred/data/join.h"
 #include "kindred/data/select.h"
@@ -22,6 +24,10 @@ OptionTable all_options(DatasetOptions& options) {
   for (auto& option : options.describe_selection()) table.push_back(std::move(option));
   for (auto& option : options.describe_truth()) table.push_back(std::move(option));
   return table;
+}
+
+std::string absolute_name(const std::string& file) {
+  return std::filesystem::absolute(file).lexically_normal().string();
 }
 
 }  // namespace
@@ -120,6 +126,20 @@ Trajectories DatasetOptions::select(Trajectories loaded) const {
     loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
   if (sample > 0) loaded = sample_episodes(loaded, sample, static_cast<std::uint64_t>(sample_seed));
   return loaded;
+}
+
+Json describe_dataset(const DatasetOptions& options, const Dataset& dataset) {
+  Json json = dataset.describe();
+  if (!dataset.path.empty()) json["path"] = absolute_name(dataset.path);  // else never in a file
+  if (dataset.files.size() > 1) {
+    json["files"] = Json::array();
+    for (const auto& file : dataset.files) json["files"].push_back(absolute_name(file));
+  }
+  json["reading"] = options.to_json();
+  json["fingerprint"] = to_json(fingerprint_of(dataset.data));
+  json["provenance"] = dataset.data.provenance;
+  json["doctor"] = to_json(examine(dataset.data), false);
+  return json;
 }
 
 std::vector<LabelledFile> write_labels(const DatasetOptions& options, const Dataset& everything,

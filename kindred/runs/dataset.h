@@ -59,6 +59,10 @@ struct DatasetOptions {
   Trajectories select(Trajectories loaded) const;
 };
 
+/// What a record says of a dataset that was read so: where it is, how it was read, its fingerprint
+/// and what looks odd in it.
+nlohmann::ordered_json describe_dataset(const DatasetOptions& options, const Dataset& dataset);
+
 /// Writes labels, of all episodes that `everything` holds, into each of its files; `options` is how
 /// it was read. Each file is changed whole or not at all.
 std::vector<LabelledFile> write_labels(const DatasetOptions& options, const Dataset& everything,

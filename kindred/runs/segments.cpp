@@ -1,0 +1,211 @@
+#include "kindred/runs/segments.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+
+#include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/core/resources.h"
+#include "kindred/core/staged_file.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/core/version.h"
+#include "kindred/data/csv.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "kindred/runs/run.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kSegmentsVersion = 1;
+constexpr std::int64_t kNear = 20;  // steps
+
+/// Labels of the data's episodes by a finished run.
+std::vector<std::int32_t> labels_by(const std::string& folder, const Trajectories& data) {
+  const auto run = load_run(RunFolder(folder));
+  const auto labels = match_labels(
+      data,
+      {.episodes = run.episodes, .labels = run.labels, .label_names = {}, .margins = run.margins});
+  if (std::ranges::find(labels.labels, kNoLabel) != labels.labels.end())
+    throw InvalidArgument("the run in '{}' has no label for some episodes of this dataset", folder);
+  return labels.labels;
+}
+
+std::string segments_table(const Trajectories& data, const Segmentation& found) {
+  std::string text = "episode,start,end,policy,posterior,earliest,latest\n";
+  for (const auto& one : found.segments)
+    text += fmt::format("{},{},{},{},{:.4f},{},{}\n",
+                        csv_field(data.ids[static_cast<std::size_t>(one.episode)]), one.begin,
+                        one.end, one.policy, one.chance, one.earliest, one.latest);
+  return text;
+}
+
+std::string idle_table(const Trajectories& data, const std::vector<IdleStretch>& idle) {
+  std::string text = "episode,start,end\n";
+  for (const auto& one : idle)
+    text += fmt::format("{},{},{}\n", csv_field(data.ids[static_cast<std::size_t>(one.episode)]),
+                        one.begin, one.end);
+  return text;
+}
+
+Json describe_found(const Trajectories& data, const Segmentation& found,
+                    const std::vector<IdleStretch>& idle) {
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(found.policies), 0);
+  for (const auto actor : found.actors) ++steps[static_cast<std::size_t>(actor)];
+  std::int64_t switching = 0, idle_steps = 0;
+  for (std::size_t i = 0; i < found.segments.size(); ++i)
+    switching += found.segments[i].begin > 0 &&
+                 (i + 1 == found.segments.size() || found.segments[i + 1].begin == 0);
+  for (const auto& one : idle) idle_steps += one.end - one.begin;
+  Json result = {{"k", found.policies},
+                 {"segments", found.segments.size()},
+                 {"switches", found.switches()},
+                 {"episodes_with_switches", switching},
+                 {"rate", found.rate},
+                 {"steps", steps},
+                 {"followers", count_followers(found)},
+                 {"v", found.v},
+                 {"v_of_nobody", found.v_of_nobody},
+                 {"v_of_one", found.v_of_one},
+                 {"searched", found.searched},
+                 {"idle", {{"stretches", idle.size()}, {"steps", idle_steps}}}};
+  if (!data.actors.empty() || !data.labels.empty()) result["truth"] = score_segments(data, found);
+  return result;
+}
+
+std::int64_t whole_number(const CsvTable::Row& row, std::size_t column, const fs::path& path) {
+  const auto& field = row.fields[column];
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc() || end != field.data() + field.size() || value < 0)
+    throw DataFormatError("'{}', line {}: '{}' is not a step or a policy", path.string(), row.line,
+                          field);
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found) {
+  const auto k = static_cast<std::size_t>(found.policies);
+  std::vector counts(k, std::vector<std::int64_t>(k, 0));
+  for (std::size_t i = 1; i < found.segments.size(); ++i)
+    if (found.segments[i].begin > 0)
+      ++counts[static_cast<std::size_t>(found.segments[i - 1].policy)]
+              [static_cast<std::size_t>(found.segments[i].policy)];
+  return counts;
+}
+
+Json score_segments(const Trajectories& data, const Segmentation& found) {
+  std::vector<std::int32_t> truth(data.actors.begin(), data.actors.end());
+  if (truth.empty())
+    for (std::int64_t i = 0; i < data.episodes(); ++i)
+      truth.insert(truth.end(), static_cast<std::size_t>(data.length(i)), data.labels[i]);
+  const auto real = segments_of(truth, data.offsets.span());
+  std::int64_t switches = 0, seen = 0, inside = 0, invented = 0;
+  const auto near = [](const auto& segments, const Segment& one, const auto& is_near) {
+    return std::ranges::any_of(segments, [&](const Segment& other) {
+      return other.episode == one.episode && other.begin > 0 && is_near(other);
+    });
+  };
+  // Segments are in the order of episodes: each is looked for among those of its own.
+  const auto of_episode = [](const std::vector<Segment>& segments, std::int64_t episode) {
+    const auto [first, last] = std::ranges::equal_range(segments, episode, {}, &Segment::episode);
+    return std::span(first, last);
+  };
+  for (const auto& one : real) {
+    if (one.begin == 0) continue;
+    ++switches;
+    const auto own = of_episode(found.segments, one.episode);
+    seen += near(own, one,
+                 [&](const Segment& other) { return std::abs(other.begin - one.begin) <= kNear; });
+    inside += near(own, one, [&](const Segment& other) {
+      return other.earliest <= one.begin && one.begin <= other.latest;
+    });
+  }
+  for (const auto& one : found.segments)
+    invented +=
+        one.begin > 0 && !near(of_episode(real, one.episode), one, [&](const Segment& other) {
+          return std::abs(other.begin - one.begin) <= 2 * kNear;
+        });
+  return {{"accuracy", matched_accuracy(found.actors, truth)},
+          {"switches", switches},
+          {"within", kNear},
+          {"seen", seen},
+          {"inside_interval", inside},
+          {"invented", invented}};
+}
+
+SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run) {
+  const auto& folder = request.folder;
+  if (folder.is_finished() && !request.force)
+    throw InvalidArgument("'{}' holds segments; replace them with --force, or name another folder",
+                          folder.path().string());
+  const auto dataset = request.dataset.load();
+  const auto& data = dataset.data;
+  const Stopwatch clock;
+  std::vector<std::int32_t> known;
+  if (!request.run.empty()) known = labels_by(request.run, data);
+  auto options = request.options;
+  SegmentedDataset result{
+      .found = segment(data, options, run, known), .idle = idle_stretches(data), .record = {}};
+  result.record = {
+      {"kindred_segments", kSegmentsVersion},
+      {"version", kVersion},
+      {"command", request.command},
+      {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+      {"dataset", describe_dataset(request.dataset, dataset)},
+      {"options", to_json(options.describe())},
+      {"run", request.run},
+      {"result", describe_found(data, result.found, result.idle)},
+      {"timings", {{"segment", clock.seconds()}}},
+      {"machine", {{"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}}}};
+  std::error_code error;
+  fs::create_directories(folder.path(), error);
+  if (error)
+    throw IoError("cannot make the folder '{}': {}", folder.path().string(), error.message());
+  fs::remove(folder.record(), error);  // the record comes last: with it a folder is whole
+  write_text(folder.segments(), segments_table(data, result.found));
+  write_text(folder.idle(), idle_table(data, result.idle));
+  write_text(folder.record(),
+             result.record.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return result;
+}
+
+LoadedSegments load_segments(const SegmentFolder& folder) {
+  if (!folder.is_finished())
+    throw InvalidArgument("'{}' holds no segments; make some with 'kindred segment'",
+                          folder.path().string());
+  LoadedSegments loaded;
+  loaded.record = Json::parse(read_text(folder.record()), nullptr, false);
+  if (!loaded.record.is_object() || loaded.record.value("kindred_segments", 0) != kSegmentsVersion)
+    throw DataFormatError("'{}' is not a record of segments this program knows",
+                          folder.record().string());
+  const auto path = folder.segments();
+  const auto table = parse_csv(read_text(path), path.string());
+  std::vector<std::size_t> columns;
+  for (const char* name : {"episode", "start", "end", "policy"}) {
+    const auto column = table.column(name);
+    if (!column) throw DataFormatError("'{}' has no column '{}'", path.string(), name);
+    columns.push_back(*column);
+  }
+  for (const auto& row : table.rows) {
+    loaded.episodes.push_back(row.fields[columns[0]]);
+    auto& one = loaded.segments.emplace_back();
+    one.begin = whole_number(row, columns[1], path);
+    one.end = whole_number(row, columns[2], path);
+    one.policy = static_cast<std::int32_t>(whole_number(row, columns[3], path));
+    if (one.end <= one.begin)
+      throw DataFormatError("'{}', line {}: a segment ends before it begins", path.string(),
+                            row.line);
+  }
+  return loaded;
+}
+
+}  // namespace kindred

@@ -1,0 +1,71 @@
+// From a dataset to who acted when, on disk: what `kindred segment` does, for every door.
+//
+// The folder holds segments.csv (episode, start, end, policy, posterior, earliest, latest),
+// idle.csv (stretches in which nothing happens) and segments.json, the record.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kindred/core/progress.h"
+#include "kindred/runs/dataset.h"
+#include "kindred/segments/idle.h"
+#include "kindred/segments/segmentation.h"
+
+namespace kindred {
+
+class SegmentFolder {
+ public:
+  explicit SegmentFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::filesystem::path segments() const { return folder_ / "segments.csv"; }
+  std::filesystem::path idle() const { return folder_ / "idle.csv"; }
+  std::filesystem::path record() const { return folder_ / "segments.json"; }
+  const std::filesystem::path& path() const { return folder_; }
+  bool is_finished() const { return std::filesystem::exists(record()); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+struct SegmentRequest {
+  DatasetOptions dataset;
+  SegmentOptions options;
+  std::string run;  ///< A finished run whose policies to use; empty: they are looked for.
+  SegmentFolder folder{""};
+  std::string command;  ///< As typed, for the record.
+  bool force = false;   ///< Replace segments that are there.
+};
+
+/// Who acted when in a dataset, with what can be said of it.
+struct SegmentedDataset {
+  Segmentation found;
+  std::vector<IdleStretch> idle;
+  nlohmann::ordered_json record;
+};
+
+/// Reads the data, finds the segments and writes the folder, whole or not at all. Throws
+/// InvalidArgument when it holds others that are not to be replaced.
+SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run);
+
+/// What a dataset whose true actors are known says of the segments found: the share of steps with
+/// the right policy, of true switches near a found one, and how many were found that are none.
+nlohmann::ordered_json score_segments(const Trajectories& data, const Segmentation& found);
+
+/// How often each policy follows each other one: [policies][policies].
+std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found);
+
+/// Segments read back from a folder, with the names of their episodes.
+struct LoadedSegments {
+  nlohmann::ordered_json record;
+  std::vector<std::string> episodes;  ///< Of each segment.
+  std::vector<Segment> segments;      ///< Their `episode` is not set.
+};
+
+/// Throws InvalidArgument when the folder holds none, DataFormatError when they are damaged.
+LoadedSegments load_segments(const SegmentFolder& folder);
+
+}  // namespace kindred

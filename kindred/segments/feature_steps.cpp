@@ -1,0 +1,270 @@
+#include "kindred/segments/feature_steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kindred/nn/vectorise.h"
+#include "kindred/policies/exact_policies.h"
+#include "kindred/segments/state_gate.h"
+
+namespace kindred {
+namespace {
+
+constexpr std::int64_t kFeatureFolds = 4;
+// Fewer, and what a policy does only now and then (it starts, it falls) is taken for another's
+// work.
+constexpr std::int64_t kStepCosines = 160;
+constexpr double kStepRidge = 10.0;
+constexpr std::int64_t kStepRows = 64;     // features of so many steps stay in the cache
+constexpr std::int64_t kStepBlock = 4096;  // steps a thread takes at a time
+constexpr std::int64_t kStepParts = 16;    // whatever the threads, so that sums add up the same
+constexpr std::size_t kGateRows = 2000;    // of each of the two
+constexpr double kTails = 4.0;             // degrees of freedom of Student's distribution
+constexpr double kMostOdds = 7.0;          // a state never is a proof
+
+/// Gates are fitted on one half of the folds for the other.
+std::int32_t half_of(std::int32_t fold) { return fold % 2; }
+
+/// Features of steps, some rows at a time.
+class FeatureRows {
+ public:
+  FeatureRows(const Trajectories& data, const FeatureMap& map)
+      : data_(data),
+        map_(map),
+        seen_(static_cast<std::size_t>(kStepRows * map.obs_dim())),
+        rows_(static_cast<std::size_t>(kStepRows * map.count())) {}
+
+  /// Calls `use(step, its features)` for steps [begin, end).
+  template <class Use>
+  void each(std::int64_t begin, std::int64_t end, const Use& use) {
+    for (auto from = begin; from < end; from += kStepRows) {
+      const auto n = std::min(kStepRows, end - from);
+      data_.observations.copy(from, from + n, seen_.data());
+      map_.apply(std::span(seen_).first(static_cast<std::size_t>(n * map_.obs_dim())), rows_);
+      for (std::int64_t i = 0; i < n; ++i) use(from + i, rows_.data() + i * map_.count());
+    }
+  }
+
+ private:
+  const Trajectories& data_;
+  const FeatureMap& map_;
+  std::vector<float> seen_;
+  std::vector<double> rows_;
+};
+
+KINDRED_VECTORISE
+void predict(std::int64_t features, std::int64_t columns, const double* __restrict row,
+             const double* __restrict weights, double* __restrict out) {
+  std::fill(out, out + columns, 0.0);
+  for (std::int64_t m = 0; m < features; ++m)
+    for (std::int64_t c = 0; c < columns; ++c) out[c] += row[m] * weights[m * columns + c];
+}
+
+/// Keeps at most `most` of the steps it sees, evenly spread.
+class Spread {
+ public:
+  explicit Spread(std::size_t most) : most_(most) {}
+
+  void add(std::int64_t step) { steps_.push_back(step); }
+  double seen() const { return static_cast<double>(steps_.size()); }
+  std::vector<std::int64_t> some() const {
+    if (steps_.size() <= most_) return steps_;
+    std::vector<std::int64_t> result(most_);
+    for (std::size_t i = 0; i < most_; ++i) result[i] = steps_[i * steps_.size() / most_];
+    return result;
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<std::int64_t> steps_;
+};
+
+/// log(e^a + e^b)
+double log_add(double a, double b) {
+  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+}
+
+}  // namespace
+
+FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
+    : data_(data),
+      workers_(workers),
+      map_(data.observations, kStepCosines),
+      targets_(data.actions),
+      layout_{map_.count(), targets_.count()},
+      fold_of_(step_folds(data, kFeatureFolds)) {}
+
+FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std::int64_t k) const {
+  const auto size = layout_.size();
+  std::vector<Sums> parts(kStepParts);
+  workers_.chunks(kStepParts, 1, [&](std::int64_t part, std::int64_t) {
+    auto& own = parts[static_cast<std::size_t>(part)];
+    own.assign(static_cast<std::size_t>(kFeatureFolds * k * size), 0.0);
+    const auto end = data_.steps() * (part + 1) / kStepParts;
+    for (auto t = data_.steps() * part / kStepParts; t < end;) {
+      workers_.throw_if_stopped();
+      const auto label = labels[static_cast<std::size_t>(t)];
+      const auto fold = fold_of_[static_cast<std::size_t>(t)];
+      auto until = t + 1;
+      while (until < end && labels[static_cast<std::size_t>(until)] == label &&
+             fold_of_[static_cast<std::size_t>(until)] == fold)
+        ++until;
+      if (label >= 0) {
+        const auto stretch = step_sums(data_, t, until, map_, targets_);
+        double* to = own.data() + (fold * k + label) * size;
+        for (std::size_t p = 0; p < stretch.size(); ++p) to[p] += stretch[p];
+      }
+      t = until;
+    }
+  });
+  Sums all = parts.front();
+  for (std::size_t part = 1; part < parts.size(); ++part)
+    for (std::size_t p = 0; p < all.size(); ++p) all[p] += parts[part][p];
+  return all;
+}
+
+std::vector<double> FeatureSteps::solve(const Sums& sums, std::int64_t k,
+                                        std::int64_t without) const {
+  const auto columns = k * layout_.targets;
+  std::vector<double> policies(static_cast<std::size_t>(layout_.features * columns));
+  for (std::int64_t j = 0; j < k; ++j) {
+    std::vector<double> own(static_cast<std::size_t>(layout_.size()), 0.0);
+    for (std::int64_t fold = 0; fold < kFeatureFolds; ++fold) {
+      if (fold == without) continue;
+      const double* from = sums.data() + (fold * k + j) * layout_.size();
+      for (std::size_t p = 0; p < own.size(); ++p) own[p] += from[p];
+    }
+    const auto weights = solve_policy(layout_, own, kStepRidge);
+    for (std::int64_t m = 0; m < layout_.features; ++m)
+      std::copy_n(weights.data() + m * layout_.targets, layout_.targets,
+                  policies.data() + m * columns + j * layout_.targets);
+  }
+  return policies;
+}
+
+std::vector<float> FeatureSteps::errors(const Trajectories& data, std::int64_t k,
+                                        std::span<const std::vector<double>> policies,
+                                        std::span<const std::int32_t> folds) const {
+  const auto width = layout_.targets, columns = k * width;
+  std::vector<float> result(static_cast<std::size_t>(data.steps() * columns));
+  workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
+    FeatureRows rows(data, map_);
+    std::vector<double> guess(static_cast<std::size_t>(columns));
+    std::vector<double> wanted(static_cast<std::size_t>((end - begin) * width));
+    targets_.copy(data.actions, begin, end, wanted);
+    rows.each(begin, end, [&](std::int64_t t, const double* row) {
+      const auto fold = folds.empty() ? 0 : folds[static_cast<std::size_t>(t)];
+      predict(layout_.features, columns, row, policies[static_cast<std::size_t>(fold)].data(),
+              guess.data());
+      const double* at = wanted.data() + (t - begin) * width;
+      float* out = result.data() + t * columns;
+      for (std::int64_t c = 0; c < columns; ++c)
+        out[c] = static_cast<float>((at[c % width] - guess[static_cast<std::size_t>(c)]) *
+                                    (at[c % width] - guess[static_cast<std::size_t>(c)]));
+    });
+  });
+  return result;
+}
+
+JudgedSteps FeatureSteps::judge(std::span<const std::int32_t> labels, std::int64_t k) const {
+  const auto all = sums(labels, k);
+  std::vector<std::vector<double>> policies(kFeatureFolds);
+  workers_.chunks(kFeatureFolds, 1, [&](std::int64_t fold, std::int64_t) {
+    policies[static_cast<std::size_t>(fold)] = solve(all, k, fold);
+  });
+  const auto missed = errors(data_, k, policies, fold_of_);
+  const auto width = layout_.targets;
+  JudgedSteps judged{.nats = Matrix(data_.steps(), k)};
+  judged.noise.assign(static_cast<std::size_t>(width), 0.0);
+  double counted = 0.0;
+  for (std::int64_t t = 0; t < data_.steps(); ++t) {
+    const auto label = labels[static_cast<std::size_t>(t)];
+    if (label < 0) continue;
+    ++counted;
+    for (std::int64_t d = 0; d < width; ++d)
+      judged.noise[static_cast<std::size_t>(d)] +=
+          static_cast<double>(missed[static_cast<std::size_t>((t * k + label) * width + d)]);
+  }
+  for (auto& variance : judged.noise) {
+    variance = std::max(variance / counted, kLeastNoise);
+    judged.usual -= 0.5 * std::log(variance);
+  }
+  weigh(missed, judged.noise, judged.nats);
+  return judged;
+}
+
+void FeatureSteps::weigh(std::span<const float> missed, std::span<const double> noise,
+                         Matrix& nats) const {
+  std::vector<double> scale;
+  for (const double variance : noise) scale.push_back(1.0 / (kTails * variance));
+  const double power = -0.5 * (kTails + static_cast<double>(layout_.targets));
+  workers_.chunks(nats.rows * nats.columns, kStepBlock, [&](std::int64_t begin, std::int64_t end) {
+    const float* error = missed.data() + begin * layout_.targets;
+    for (auto i = begin; i < end; ++i) {
+      double sum = 0.0;
+      for (const double one : scale) sum += one * static_cast<double>(*error++);
+      nats.values[static_cast<std::size_t>(i)] = power * std::log1p(sum);
+    }
+  });
+  limit_steps(nats);
+}
+
+std::vector<double> FeatureSteps::gate(std::span<const std::int32_t> labels, std::int32_t first,
+                                       std::int32_t second, std::int32_t without) const {
+  Spread firsts(kGateRows), seconds(kGateRows);
+  for (std::size_t t = 0; t < labels.size(); ++t) {
+    if (half_of(fold_of_[t]) == without) continue;
+    if (labels[t] == first) firsts.add(static_cast<std::int64_t>(t));
+    if (labels[t] == second) seconds.add(static_cast<std::int64_t>(t));
+  }
+  auto steps = firsts.some();
+  const auto others = seconds.some();
+  if (steps.empty() || others.empty()) {  // by the state nothing can be expected
+    std::vector<double> odds(static_cast<std::size_t>(map_.count()), 0.0);
+    odds.front() = std::log((firsts.seen() + 1.0) / (seconds.seen() + 1.0));
+    return odds;
+  }
+  TwoKinds sample{.features = map_.count(),
+                  .firsts = std::ssize(steps),
+                  .first_weight = firsts.seen() / static_cast<double>(steps.size()),
+                  .second_weight = seconds.seen() / static_cast<double>(others.size())};
+  steps.insert(steps.end(), others.begin(), others.end());
+  std::vector<float> seen(steps.size() * static_cast<std::size_t>(map_.obs_dim()));
+  data_.observations.gather(steps, seen.data());
+  sample.rows.resize(steps.size() * static_cast<std::size_t>(map_.count()));
+  map_.apply(seen, sample.rows);
+  return fit_log_odds(sample);
+}
+
+std::vector<double> FeatureSteps::as_one(const Matrix& nats, std::span<const std::int32_t> labels,
+                                         std::int32_t first, std::int32_t second) const {
+  std::vector<double> gates[2];
+  workers_.chunks(2, 1, [&](std::int64_t half, std::int64_t) {
+    gates[half] = gate(labels, first, second, static_cast<std::int32_t>(half));
+  });
+  std::vector<double> result(labels.size());
+  workers_.chunks(data_.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
+    FeatureRows rows(data_, map_);
+    rows.each(begin, end, [&](std::int64_t t, const double* row) {
+      const auto& weights = gates[half_of(fold_of_[static_cast<std::size_t>(t)])];
+      double odds = 0.0;
+      for (std::size_t m = 0; m < weights.size(); ++m) odds += row[m] * weights[m];
+      odds = std::clamp(odds, -kMostOdds, kMostOdds);
+      result[static_cast<std::size_t>(t)] = log_add(nats(t, first) - std::log1p(std::exp(-odds)),
+                                                    nats(t, second) - std::log1p(std::exp(odds)));
+    });
+  });
+  return result;
+}
+
+Matrix FeatureSteps::judge_others(const JudgedSteps& judged, std::span<const std::int32_t> labels,
+                                  const Trajectories& others) const {
+  constexpr std::int64_t kNone = -1;
+  const auto k = judged.nats.columns;
+  const std::vector<std::vector<double>> policies{solve(sums(labels, k), k, kNone)};
+  Matrix nats(others.steps(), k);
+  weigh(errors(others, k, policies, {}), judged.noise, nats);
+  return nats;
+}
+
+}  // namespace kindred
