@@ -188,7 +188,8 @@ namespace parquet_file {
 void check(const arrow::Status& status, const std::filesystem::path& file) {
   if (status.ok()) return;
   const std::string text = status.message();
-  throw DataFormatError("'{}' is damaged or no Parquet file: {}", file.string(),
+  throw DataFormatError("'{}' is damaged or no {} file: {}", file.string(),
+                        file.extension() == ".arrow" ? "Arrow" : "Parquet",
                         printable(text.substr(0, text.find('\n'))));
 }
 
