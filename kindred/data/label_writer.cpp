@@ -282,6 +282,19 @@ void undo_files(std::vector<fs::path>& files, const fs::path& dataset) {
   for (const auto& undo : undos) undo->commit();
 }
 
+/// In the reverse of the order in which labels are written, so that a kill leaves a folder that
+/// opens: what declares a column goes last, and so does the first of several tables, since the
+/// others may have fewer columns than it has, but not more.
+std::vector<fs::path> undo_lerobot(const fs::path& path) {
+  const auto info = path / "meta" / "info.json";
+  const FolderLock lock(info);
+  auto files = changed_files_below(path);
+  std::ranges::reverse(files);
+  std::ranges::stable_partition(files, [&](const fs::path& file) { return file != info; });
+  undo_files(files, path);
+  return files;
+}
+
 std::vector<fs::path> undo_tables(const fs::path& path, const fs::path& folder) {
   const FolderLock lock(folder / kMinariMetadata);
   auto files = changed_sidecars(folder_name(path));
@@ -344,15 +357,12 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
 std::vector<fs::path> undo_labels(const fs::path& path, Format format) {
   const auto tables = labelled_tables(path, format);
   if (!tables.empty()) return undo_tables(path, tables);
-  const bool folder = format == Format::kLerobot;
-  const auto main_file = folder ? path / "meta" / "info.json" : labelled_file(path, format);
+  if (format == Format::kLerobot) return undo_lerobot(path);
+  const auto main_file = labelled_file(path, format);
   const FolderLock lock(main_file.empty() ? path : main_file);
-  // By name: data, meta/episodes, meta/info.json.
-  std::vector<fs::path> files = folder ? changed_files_below(path) : changed_sidecars(path);
-  if (!main_file.empty() && !folder) {
-    files.push_back(main_file);
-    if (format == Format::kMinari) files.push_back(metadata_beside(main_file));
-  }
+  auto files = changed_sidecars(path);
+  if (!main_file.empty()) files.push_back(main_file);
+  if (format == Format::kMinari) files.push_back(metadata_beside(main_file));
   undo_files(files, path);
   return files;
 }
