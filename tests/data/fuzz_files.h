@@ -162,7 +162,7 @@ inline void write_flat(const std::filesystem::path& path) {
   file.put("motors/left", H5T_IEEE_F32LE, {12}, 100, 4);
   file.put("motors/right", H5T_IEEE_F32LE, {12, 2}, 100, 4);
   file.put("done", bool_type().get(), {12}, 2);
-  file.put("who", H5T_STD_I64LE, {12}, 1);
+  file.put_strings("who", std::vector<const char*>(12, "ann"));
 }
 
 inline void write_takes(const std::filesystem::path& path) {
