@@ -92,7 +92,7 @@ void add_label(CLI::App& app) {
       "  kindred label run --undo\n"
       "Where the labels go, by the format of the dataset:\n"
       "  D4RL       infos/policy_id for every step, and a CSV beside the file\n"
-      "  Minari     the attribute policy_id of every episode\n"
+      "  Minari     policy_id in the metadata of every episode (tables: and a CSV)\n"
       "  robomimic  mask/policy_0, mask/policy_1, ...: filter keys\n"
       "  LeRobot    policy_id of every episode (v3: and of every step) in its own files\n"
       "  Kindred    found/policy_id; NPZ, Parquet, HDF5 by keys: a CSV beside the file\n"

@@ -16,7 +16,12 @@ Descriptor::Descriptor(const std::filesystem::path& path, int flags, std::string
   if (id_ < 0) fail((flags & O_ACCMODE) == O_RDONLY ? "open" : "write");
 }
 
-Descriptor::~Descriptor() { ::close(id_); }
+Descriptor::~Descriptor() { close(); }
+
+void Descriptor::close() {
+  if (id_ >= 0) ::close(id_);
+  id_ = -1;
+}
 
 void Descriptor::fail(const char* doing) const {
   const int reason = errno;

@@ -24,6 +24,8 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
+  /// Closes it before its time.
+  void close();
   int id() const { return id_; }
   std::uint64_t size() const;
   /// Reads up to out.size() bytes at `offset`; fewer only at the end of the file.

@@ -29,6 +29,10 @@ class Staged {
   /// The name, as messages say it: without the marks of folders around it that are on their way
   /// too.
   const std::string& name() const { return name_; }
+  /// Gives up the lock and the open file, of which a process may not have thousands: nothing can be
+  /// appended then, and on other machines it is taken for a leftover unless another lock keeps them
+  /// away.
+  void unlock() { open_.close(); }
   /// Flushes everything and puts it in place. When it throws, nothing has changed.
   void commit();
 

@@ -1,6 +1,7 @@
 #include "kindred/data/episodes.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -88,6 +89,18 @@ void set_labels(Trajectories& data, std::span<const std::int64_t> labels) {
     return;
   }
   data.labels = std::vector<std::int32_t>(labels.begin(), labels.end());
+}
+
+FoundLabels labels_from(std::vector<std::string> texts) {
+  FoundLabels found;
+  for (const auto& text : texts) {
+    std::int64_t number = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (!text.empty() && (error != std::errc{} || end != text.data() + text.size()))
+      return {{}, std::move(texts)};
+    found.numbers.push_back(number);
+  }
+  return found;
 }
 
 void set_labels(Trajectories& data, const FoundLabels& found, const std::string& where) {

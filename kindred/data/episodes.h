@@ -35,6 +35,9 @@ struct FoundLabels {
   std::int64_t size() const { return std::ssize(numbers) + std::ssize(texts); }
 };
 
+/// Texts that are all whole numbers or empty become numbers.
+FoundLabels labels_from(std::vector<std::string> texts);
+
 /// Sets data.labels, and their names where they are texts. Labels of steps must be the same within
 /// each episode, and may go on beyond the last; of another number than there are steps or episodes
 /// they throw DataFormatError that begins with `where`.

@@ -12,6 +12,7 @@
 #include "kindred/data/hdf5_copy.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/lerobot_extract.h"
+#include "kindred/data/minari_tables.h"
 #include "kindred/data/parquet_copy.h"
 #include "kindred/data/parquet_table.h"
 #include "kindred/data/select.h"
@@ -175,14 +176,18 @@ void extract_minari(const fs::path& source, const Trajectories& data,
   const auto main_file = fs::is_directory(source, ignored) ? minari_main_file(source) : source;
   StagedFolder folder(target);
   const auto data_folder = minari_data_folder(folder);
-  extract_minari_file(main_file, data, episodes, data_folder / kMinariMainFile);
-  const auto metadata = changed_minari_metadata(
-      main_file.parent_path() / kMinariMetadata,
-      {{"dataset_id", minari_id(target)},
-       {"total_episodes", episodes.size()},
-       {"total_steps", steps_of(data, episodes)},
-       {"dataset_size", minari_dataset_size(fs::file_size(data_folder / kMinariMainFile))}});
-  write_text(data_folder / kMinariMetadata, metadata);
+  nlohmann::ordered_json stated = {{"dataset_id", minari_id(target)},
+                                   {"total_episodes", episodes.size()},
+                                   {"total_steps", steps_of(data, episodes)}};
+  if (main_file.empty()) {
+    copy_minari_tables(open_minari_tables(minari_tables_folder(source)), ids_of(data, episodes),
+                       stated, data_folder);
+  } else {
+    extract_minari_file(main_file, data, episodes, data_folder / kMinariMainFile);
+    stated["dataset_size"] = minari_dataset_size(fs::file_size(data_folder / kMinariMainFile));
+    write_text(data_folder / kMinariMetadata,
+               changed_minari_metadata(main_file.parent_path() / kMinariMetadata, stated));
+  }
   folder.commit();
 }
 

@@ -2,11 +2,11 @@
 //
 // D4RL, Minari and robomimic files are copied as HDF5, so that columns, attributes and metadata
 // Kindred does not read come along: D4RL keeps the rows of every column over steps, `infos/*`
-// included; Minari renumbers its episodes, as it must, and states the new totals; robomimic
-// keeps the names of its demos, and in its masks those that are left. LeRobot folders number
-// episodes and frames anew and state the new totals; Parquet tables keep the episodes' rows.
-// Kindred and NPZ files keep what Trajectories hold; so do HDF5 files of no format, in D4RL's
-// layout.
+// included; Minari renumbers its episodes, as it must, and states the new totals, also where each
+// is a folder with a table; robomimic keeps the names of its demos, and in its masks those that are
+// left. LeRobot folders number episodes and frames anew and state the new totals; Parquet tables
+// keep the episodes' rows. Kindred and NPZ files keep what Trajectories hold; so do HDF5 files of
+// no format, in D4RL's layout.
 #pragma once
 
 #include <cstdint>

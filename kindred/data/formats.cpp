@@ -13,6 +13,7 @@
 #include "kindred/data/interning.h"
 #include "kindred/data/keyed.h"
 #include "kindred/data/lerobot_folder.h"
+#include "kindred/data/minari_tables.h"
 #include "kindred/data/npz.h"
 
 namespace kindred {
@@ -47,16 +48,13 @@ bool is_padded(const hdf5::InputFile& file, const ReadOptions& options) {
 
 Format recognise_folder(const fs::path& path) {
   if (is_lerobot_folder(path)) return Format::kLerobot;
-  if (!minari_main_file(path).empty()) return Format::kMinari;
-  if (fs::exists(path / "data" / kMinariMetadata))
-    throw IoError(
-        "'{}' is a Minari dataset that is not stored as hdf5; make one that is with "
-        "minari.create_dataset_from_buffers(…, data_format=\"hdf5\")",
-        path.string());
+  if (!minari_main_file(path).empty() || !minari_tables_folder(path).empty())
+    return Format::kMinari;
   if (is_parquet(path)) return Format::kParquet;
   throw IoError(
       "'{}' is a directory, expected a file or the folder of a Minari dataset (with "
-      "data/main_data.hdf5), of a LeRobot dataset (with meta/info.json) or of Parquet files",
+      "data/main_data.hdf5, or data/metadata.json that says arrow or parquet), of a LeRobot "
+      "dataset (with meta/info.json) or of Parquet files",
       path.string());
 }
 

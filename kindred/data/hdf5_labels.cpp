@@ -1,7 +1,6 @@
 #include "kindred/data/hdf5_labels.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "kindred/core/error.h"
@@ -30,19 +29,6 @@ std::string label_of(const InputFile& file, const std::string& group, const std:
   return repeated_item(read_labels(file, array, true)).value_or("");
 }
 
-/// Texts that are all whole numbers, as numbers.
-FoundLabels as_numbers(std::vector<std::string> texts) {
-  FoundLabels found;
-  for (const auto& text : texts) {
-    std::int64_t number = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (!text.empty() && (error != std::errc{} || end != text.data() + text.size()))
-      return {{}, std::move(texts)};
-    found.numbers.push_back(number);
-  }
-  return found;
-}
-
 }  // namespace
 
 bool is_asked_for(const std::string& key) { return key != ReadOptions{}.label_key; }
@@ -67,7 +53,7 @@ FoundLabels read_group_labels(const InputFile& file, const std::vector<std::stri
   std::vector<std::string> texts;
   for (const auto& group : groups) texts.push_back(label_of(file, group, key));
   if (std::ranges::any_of(texts, [](const auto& text) { return !text.empty(); }))
-    return as_numbers(std::move(texts));
+    return labels_from(std::move(texts));
   if (is_asked_for(key) && file.has_dataset(key)) return read_labels(file, key, true);
   return {};
 }

@@ -12,6 +12,7 @@
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/lerobot_labels.h"
+#include "kindred/data/minari_tables.h"
 #include "kindred/data/undo.h"
 
 namespace kindred {
@@ -183,6 +184,11 @@ std::unique_ptr<FileChange> change_metadata(const fs::path& path, std::uintmax_t
                                       [&](const fs::path& copy) { write_text(copy, changed); });
 }
 
+/// A folder's path without the slash that may end it.
+fs::path folder_name(const fs::path& path) {
+  return path.has_filename() ? path : path.parent_path();
+}
+
 fs::path sidecar_of(const fs::path& path, const std::string& key) {
   return path.parent_path() / fmt::format("{}.{}.csv", path.stem().string(), stem_of(key));
 }
@@ -220,6 +226,31 @@ std::vector<LabelledFile> label_lerobot(const fs::path& path, const Trajectories
           {folder.root / "data", fmt::format("column '{}' by step", options.key)}};
 }
 
+/// The tables of a Minari dataset that is not one HDF5 file; empty of everything else.
+fs::path labelled_tables(const fs::path& path, Format format) {
+  std::error_code ignored;
+  const bool folder = format == Format::kMinari && fs::is_directory(path, ignored);
+  return folder && minari_main_file(path).empty() ? minari_tables_folder(path) : fs::path();
+}
+
+std::vector<LabelledFile> label_tables(const fs::path& path, const fs::path& folder,
+                                       const Trajectories& data, const EpisodeLabels& labels,
+                                       const LabelOptions& options) {
+  const FolderLock lock(folder / kMinariMetadata);
+  const auto tables = open_minari_tables(folder);
+  const auto has_key = [&](const auto& episode) { return episode.metadata.contains(options.key); };
+  if (!options.replace && !tables.found_by_kindred(options.key) &&
+      std::ranges::any_of(tables.episodes, has_key))
+    refuse(fmt::format("'{}' has episodes with a '{}' that Kindred did not write", path.string(),
+                       options.key));
+  auto changes = change_minari_tables(tables, data, labels, options.key);
+  const auto sidecar = sidecar_of(folder_name(path), options.key);
+  changes.push_back(change_sidecar(sidecar, data, labels, options));
+  for (const auto& change : changes) change->commit();
+  return {{folder, fmt::format("'{}' in the metadata of its episodes", options.key)},
+          {sidecar, "a table by episode"}};
+}
+
 /// Files beside `path` called `<stem>.<name>.csv` that Kindred wrote.
 std::vector<fs::path> changed_sidecars(const fs::path& path) {
   const std::string prefix = path.stem().string() + ".";
@@ -238,6 +269,40 @@ std::vector<fs::path> changed_sidecars(const fs::path& path) {
   }
   std::ranges::sort(found);
   return found;
+}
+
+/// Brings back those of the files that were changed, and keeps their names.
+void undo_files(std::vector<fs::path>& files, const fs::path& dataset) {
+  std::erase_if(files, [](const fs::path& file) { return !can_undo(file); });
+  if (files.empty())
+    throw InvalidArgument("there is nothing to undo: Kindred has not labelled '{}'",
+                          dataset.string());
+  std::vector<std::unique_ptr<FileUndo>> undos;  // nothing is touched until all of them can be
+  for (const auto& file : files) undos.push_back(std::make_unique<FileUndo>(file));
+  for (const auto& undo : undos) undo->commit();
+}
+
+/// In the reverse of the order in which labels are written, so that a kill leaves a folder that
+/// opens: what declares a column goes last, and so does the first of several tables, since the
+/// others may have fewer columns than it has, but not more.
+std::vector<fs::path> undo_lerobot(const fs::path& path) {
+  const auto info = path / "meta" / "info.json";
+  const FolderLock lock(info);
+  auto files = changed_files_below(path);
+  std::ranges::reverse(files);
+  std::ranges::stable_partition(files, [&](const fs::path& file) { return file != info; });
+  undo_files(files, path);
+  return files;
+}
+
+std::vector<fs::path> undo_tables(const fs::path& path, const fs::path& folder) {
+  const FolderLock lock(folder / kMinariMetadata);
+  auto files = changed_sidecars(folder_name(path));
+  for (auto& file : changed_files_below(folder)) files.push_back(std::move(file));
+  undo_files(files, path);
+  std::erase_if(files, [](const fs::path& file) { return file.filename() == kMinariMetadata; });
+  files.push_back(folder);  // one name for thousands of files
+  return files;
 }
 
 }  // namespace
@@ -266,6 +331,8 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
                                        const LabelOptions& options) {
   check_key(options.key);
   if (format == Format::kLerobot) return label_lerobot(path, data, labels, options);
+  if (const auto tables = labelled_tables(path, format); !tables.empty())
+    return label_tables(path, tables, data, labels, options);
   const auto file = labelled_file(path, format);
   const FolderLock lock(file.empty() ? path : file);
   std::vector<LabelledFile> written;
@@ -288,20 +355,15 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
 }
 
 std::vector<fs::path> undo_labels(const fs::path& path, Format format) {
-  const bool folder = format == Format::kLerobot;
-  const auto main_file = folder ? path / "meta" / "info.json" : labelled_file(path, format);
+  const auto tables = labelled_tables(path, format);
+  if (!tables.empty()) return undo_tables(path, tables);
+  if (format == Format::kLerobot) return undo_lerobot(path);
+  const auto main_file = labelled_file(path, format);
   const FolderLock lock(main_file.empty() ? path : main_file);
-  std::vector<fs::path> files = folder ? changed_lerobot_files(path) : changed_sidecars(path);
-  if (!main_file.empty() && !folder) {
-    files.push_back(main_file);
-    if (format == Format::kMinari) files.push_back(metadata_beside(main_file));
-  }
-  std::erase_if(files, [](const fs::path& file) { return !can_undo(file); });
-  if (files.empty())
-    throw InvalidArgument("there is nothing to undo: Kindred has not labelled '{}'", path.string());
-  std::vector<std::unique_ptr<FileUndo>> undos;  // nothing is touched until all of them can be
-  for (const auto& file : files) undos.push_back(std::make_unique<FileUndo>(file));
-  for (const auto& undo : undos) undo->commit();
+  auto files = changed_sidecars(path);
+  if (!main_file.empty()) files.push_back(main_file);
+  if (format == Format::kMinari) files.push_back(metadata_beside(main_file));
+  undo_files(files, path);
   return files;
 }
 

@@ -1,7 +1,8 @@
 // Labels written back into the dataset they are of, where the tools of its format look for them.
 //
 //   D4RL       `infos/<key>`, int32 per step (-1: no label), and a CSV by episode beside the file
-//   Minari     the attribute `<key>` of each labelled episode, as Minari's episode metadata
+//   Minari     the attribute `<key>` of each labelled episode, as Minari's episode metadata; of
+//              tables of Arrow or Parquet a key of that name, and a CSV beside the folder
 //   robomimic  `mask/policy_0`, `mask/policy_1`, …: demo names, usable as filter keys
 //   Kindred    `found/<key>`, int32 per episode (-1: no label); `labels`, the truth, stays
 //   LeRobot    `<key>` of each episode in its metadata (-1: no label) and, in v3, of each step
@@ -9,8 +10,9 @@
 //
 // The key is `policy_id`; without a final `_id` it names masks and the CSV (`<stem>.policy.csv`).
 // Nothing else of the file changes, a kill leaves each file as it was or labelled, and undo_labels
-// brings back every byte (see undo.h). A root attribute (LeRobot: meta/info.json) says that Kindred
-// found these labels, so that they are never read as the truth.
+// brings back every byte (see undo.h). A root attribute (LeRobot: meta/info.json, Minari's tables:
+// data/metadata.json) says that Kindred found these labels, so that they are never read as the
+// truth.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,6 @@ namespace kindred {
 namespace {
 
 namespace fs = std::filesystem;
-using Changes = std::vector<std::unique_ptr<FileChange>>;
 
 constexpr std::array kLerobotsOwn{"index",
                                   "episode_index",
@@ -27,13 +26,13 @@ constexpr std::array kLerobotsOwn{"index",
                                   "dataset_from_index",
                                   "dataset_to_index"};
 
-void change_text(Changes& changes, const fs::path& path, const std::string& text) {
+void change_text(FileChanges& changes, const fs::path& path, const std::string& text) {
   changes.push_back(
       std::make_unique<FileChange>(path, [&](const fs::path& copy) { write_text(copy, text); }));
 }
 
 /// Gives each Parquet file its share of the values of all rows.
-void change_tables(Changes& changes, const std::vector<fs::path>& files, const std::string& key,
+void change_tables(FileChanges& changes, const std::vector<fs::path>& files, const std::string& key,
                    std::span<const std::int64_t> values) {
   for (const auto& path : files) {
     const auto rows = static_cast<std::size_t>(ParquetTable({path}).rows());
@@ -77,9 +76,9 @@ bool has_foreign_labels(const LerobotFolder& folder, const std::string& key) {
          ParquetTable({folder.data_files[0]}).find(key);
 }
 
-Changes change_lerobot(LerobotFolder folder, const Trajectories& data, const EpisodeLabels& labels,
-                       const std::string& key) {
-  Changes changes;
+FileChanges change_lerobot(LerobotFolder folder, const Trajectories& data,
+                           const EpisodeLabels& labels, const std::string& key) {
+  FileChanges changes;
   mark_as_found(folder, key);
   change_text(changes, folder.info_file(), folder.info.dump(4));
   if (folder.many_in_a_file) {
@@ -90,23 +89,6 @@ Changes change_lerobot(LerobotFolder folder, const Trajectories& data, const Epi
     change_text(changes, folder.episode_files[0], labelled_lines(folder, labels, key));
   }
   return changes;
-}
-
-std::vector<fs::path> changed_lerobot_files(const fs::path& folder) {
-  const auto mark = journal_of("").string();
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    auto name = at->path().filename().string();
-    const auto ending = name.rfind(mark), first = std::size_t{name.starts_with(".")};
-    if (ending == std::string::npos) continue;
-    name = name.substr(first, ending - first);
-    files.push_back(at->path().parent_path() / name);
-  }
-  std::ranges::sort(files);  // by name: data, meta/episodes, meta/info.json
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  return files;
 }
 
 }  // namespace kindred

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,10 @@ namespace kindred {
 /// for names that LeRobot itself needs.
 bool has_foreign_labels(const LerobotFolder& folder, const std::string& key);
 
-/// The changes, in the order in which to commit them: first what says that labels are found ones,
-/// and what declares a column before the files that hold it.
-std::vector<std::unique_ptr<FileChange>> change_lerobot(LerobotFolder folder,
-                                                        const Trajectories& data,
-                                                        const EpisodeLabels& labels,
-                                                        const std::string& key);
-
-/// Files of the folder that were changed, in the order in which to undo them.
-std::vector<std::filesystem::path> changed_lerobot_files(const std::filesystem::path& folder);
+/// The changes, in the order in which to commit them, so that a kill in between leaves a folder
+/// that LeRobot opens: first what says that labels are found ones and declares a column before
+/// files have it; then tables from the first on, of which the others may not have more columns.
+FileChanges change_lerobot(LerobotFolder folder, const Trajectories& data,
+                           const EpisodeLabels& labels, const std::string& key);
 
 }  // namespace kindred

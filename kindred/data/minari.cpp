@@ -1,4 +1,5 @@
-// Minari: a folder with data/main_data.hdf5, one group per episode, and data/metadata.json.
+// Minari: a folder with data/main_data.hdf5, one group per episode, and data/metadata.json; or with
+// a table per episode (minari_tables.h).
 #include <cctype>
 #include <cmath>
 #include <system_error>
@@ -10,6 +11,7 @@
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_labels.h"
 #include "kindred/data/hdf5_steps.h"
+#include "kindred/data/minari_tables.h"
 
 namespace kindred {
 namespace {
@@ -22,18 +24,11 @@ const hdf5::StepLayout kMinariLayout{.terminals = "terminations",
                                      .final_observation = true,
                                      .length_attribute = "total_steps"};
 
-/// What the metadata say of the number of actions; 0 when they are absent or say nothing.
-std::int64_t stated_actions(const fs::path& metadata) {
+/// The metadata beside the main file; empty when they are absent.
+nlohmann::ordered_json metadata_in(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::is_regular_file(metadata, ignored)) return 0;
-  const auto parse = [](const std::string& text) { return json::parse(text, nullptr, false); };
-  const json all = parse(read_text(metadata));
-  if (!all.is_object() || !all.contains("action_space")) return 0;
-  // A space is JSON inside a JSON string; that of a box may contain Infinity and not parse.
-  const json& stored = all["action_space"];
-  const json space = stored.is_string() ? parse(stored.get<std::string>()) : stored;
-  if (!space.is_object() || !space.contains("n") || !space["n"].is_number_integer()) return 0;
-  return space["n"].get<std::int64_t>();
+  if (!fs::is_regular_file(path, ignored)) return {};
+  return parse_python_json(read_text(path));
 }
 
 std::string box_space(std::int64_t dim, const char* type, const char* low, const char* high) {
@@ -134,12 +129,31 @@ fs::path minari_main_file(const fs::path& folder) {
   return {};
 }
 
+nlohmann::ordered_json minari_space(const nlohmann::ordered_json& metadata, const char* key) {
+  if (!metadata.is_object() || !metadata.contains(key)) return {};
+  const auto& stored = metadata[key];
+  return stored.is_string() ? parse_python_json(stored.get<std::string>()) : stored;
+}
+
+void state_minari_actions(Trajectories& data, const nlohmann::ordered_json& metadata) {
+  if (!data.actions.is_discrete()) return;
+  const auto space = minari_space(metadata, "action_space");
+  if (!space.is_object() || !space.contains("n") || !space["n"].is_number_integer()) return;
+  const auto count = space["n"].get<std::int64_t>();
+  if (count > data.actions.count() && count <= kMaxActions)
+    data.actions = Actions::discrete(data.actions.ints(), count);
+}
+
 Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
   std::error_code ignored;
-  const fs::path main_file = fs::is_directory(path, ignored) ? minari_main_file(path) : path;
+  const bool is_folder = fs::is_directory(path, ignored);
+  const fs::path main_file = is_folder ? minari_main_file(path) : path;
+  if (const auto tables = is_folder ? minari_tables_folder(path) : fs::path();
+      main_file.empty() && !tables.empty())
+    return read_minari_tables(open_minari_tables(tables), options);
   if (main_file.empty())
-    throw IoError("'{}' is a folder without data/{}, expected a Minari dataset stored as hdf5",
-                  path.string(), kMinariMainFile);
+    throw IoError("'{}' is a folder without data/{}, expected a Minari dataset", path.string(),
+                  kMinariMainFile);
   const hdf5::InputFile file(main_file);
   auto groups = hdf5::numbered_children(file, "", "episode_");
   std::vector<std::string> empty;
@@ -152,11 +166,7 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
   Trajectories data = hdf5::read_steps(file, groups, kMinariLayout, options);
   data.ids = groups;
   if (!empty.empty()) data.provenance["empty_episodes"] = empty;
-  if (data.actions.is_discrete()) {
-    const auto count = stated_actions(main_file.parent_path() / kMinariMetadata);
-    if (count > data.actions.count() && count <= kMaxActions)
-      data.actions = Actions::discrete(data.actions.ints(), count);
-  }
+  state_minari_actions(data, metadata_in(main_file.parent_path() / kMinariMetadata));
   if (file.has_attribute("", found_mark(options.label_key))) {
     data.provenance["labels"] = kFoundLabels;
     return data;

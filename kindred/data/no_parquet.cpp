@@ -1,5 +1,6 @@
 // What stands in for Parquet where Kindred was built without Apache Arrow.
 #include "kindred/core/error.h"
+#include "kindred/data/arrow_file.h"
 #include "kindred/data/parquet_append.h"
 #include "kindred/data/parquet_copy.h"
 #include "kindred/data/parquet_table.h"
@@ -9,7 +10,8 @@ namespace {
 
 [[noreturn]] void refuse_parquet(const std::filesystem::path& file) {
   throw InvalidArgument(
-      "'{}' is a Parquet file, and this Kindred was built without Apache Arrow; install the Python "
+      "'{}' is stored as Parquet or Arrow, and this Kindred was built without Apache Arrow; "
+      "install the Python "
       "package pyarrow and build again (scripts/setup test, then make build)",
       file.string());
 }
@@ -46,6 +48,25 @@ template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t,
 template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t, double*) const;
 template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t,
                                  std::int64_t*) const;
+
+struct ArrowFile::File {};
+
+ArrowFile::ArrowFile(const std::filesystem::path& path) { refuse_parquet(path); }
+ArrowFile::~ArrowFile() = default;
+std::int64_t ArrowFile::rows() const { refuse_parquet({}); }
+const std::vector<ArrowColumn>& ArrowFile::columns() const { refuse_parquet({}); }
+std::string ArrowFile::where(const ArrowColumn&) const { refuse_parquet({}); }
+std::vector<std::string> ArrowFile::read_texts(const ArrowColumn&, std::int64_t,
+                                               std::int64_t) const {
+  refuse_parquet({});
+}
+template <class T>
+void ArrowFile::read(const ArrowColumn&, std::int64_t, std::int64_t, T*) const {
+  refuse_parquet({});
+}
+template void ArrowFile::read(const ArrowColumn&, std::int64_t, std::int64_t, float*) const;
+template void ArrowFile::read(const ArrowColumn&, std::int64_t, std::int64_t, std::int64_t*) const;
+std::string ArrowColumn::name() const { return path.empty() ? "" : path.back(); }
 
 void copy_parquet_rows(const std::filesystem::path& source, std::span<const RowStretch>,
                        const ColumnShifts&, const std::filesystem::path&) {

@@ -1,4 +1,4 @@
-// What the Parquet files of this room share of Arrow: opening, and errors as Kindred says them.
+// What the files of this room that use Arrow share of it: opening, and errors as Kindred says them.
 // Internal, and the only headers that include Arrow are included here.
 #pragma once
 

@@ -15,28 +15,26 @@ namespace {
 const hdf5::StepLayout kRobomimicLayout{
     .observations = "obs", .terminals = "dones", .length_attribute = "num_samples"};
 
-/// Label i for the demos that mask/policy_i lists, when every demo is in exactly one such list.
+/// Label i for the demos that mask/policy_i lists, -1 for those in no such list; nothing where
+/// there are no lists. Throws DataFormatError when a demo is in two.
 std::vector<std::int64_t> read_mask_labels(const hdf5::InputFile& file,
                                            const std::vector<std::string>& ids) {
   if (!file.has_group("mask")) return {};
   std::map<std::string, std::int64_t> label_of;
-  std::size_t listed = 0;
   for (const auto& mask : hdf5::numbered_children(file, "mask", kMaskPrefix)) {
     std::int64_t label = -2;  // stays so, and makes no label, for a number beyond 64 bits
     std::from_chars(mask.data() + mask.rfind('_') + 1, mask.data() + mask.size(), label);
-    for (const auto& demo : file.dataset(mask).read_strings()) {
-      label_of[demo] = label;
-      ++listed;
-    }
+    for (const auto& demo : file.dataset(mask).read_strings())
+      if (!label_of.emplace(demo, label).second)
+        throw DataFormatError("{} lists '{}', which it or another mask of a policy lists too",
+                              file.where(mask), printable(demo));
   }
-  if (listed != ids.size()) return {};
   std::vector<std::int64_t> labels;
   for (const auto& id : ids) {
     const auto found = label_of.find(id);
-    if (found == label_of.end()) return {};
-    labels.push_back(found->second);
+    labels.push_back(found == label_of.end() ? -1 : found->second);
   }
-  return labels;
+  return label_of.empty() ? std::vector<std::int64_t>() : labels;
 }
 
 }  // namespace

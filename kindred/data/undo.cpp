@@ -347,6 +347,7 @@ FileChange::FileChange(const fs::path& file, const std::function<void(const fs::
   change(copy_.path());
   keep_access(file_, copy_.path());  // it may be a new file
   write_text(pending_journal_of(file_), serialise(compare(file_, earlier, copy_.path())));
+  copy_.unlock();
 }
 
 FileChange::~FileChange() {
@@ -363,6 +364,23 @@ void FileChange::commit() {
 
 bool can_undo(const fs::path& file) { return fitting_journal(resolved(file)).has_value(); }
 
+std::vector<fs::path> changed_files_below(const fs::path& folder) {
+  const auto mark = journal_of("").string();
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    auto name = at->path().filename().string();
+    const auto ending = name.rfind(mark), first = std::size_t{name.starts_with(".")};
+    if (ending == std::string::npos) continue;
+    name = name.substr(first, ending - first);
+    files.push_back(at->path().parent_path() / name);
+  }
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
 FileUndo::FileUndo(const fs::path& file) : file_(resolved(file)) {
   const auto journal = fitting_journal(file_);
   if (!journal) throw InvalidArgument("there is nothing to undo in '{}'", file.string());
@@ -371,6 +389,7 @@ FileUndo::FileUndo(const fs::path& file) : file_(resolved(file)) {
   copy_ = std::make_unique<StagedFile>(file_);
   copy_beside(file_, copy_->path());
   restore(*journal, file_, copy_->path());
+  copy_->unlock();
 }
 
 void FileUndo::commit() {

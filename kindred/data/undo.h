@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "kindred/core/staged_file.h"
 
@@ -51,11 +52,17 @@ class FileChange {
   bool committed_ = false;
 };
 
+/// Changes of several files, in the order in which to commit them.
+using FileChanges = std::vector<std::unique_ptr<FileChange>>;
+
 /// The journal of `file`, which may not exist.
 std::filesystem::path journal_of(const std::filesystem::path& file);
 
 /// Whether `file` is as a FileChange left it. Throws as FileChange does.
 bool can_undo(const std::filesystem::path& file);
+
+/// Files at any depth of `folder` that have a journal, in the order of their paths.
+std::vector<std::filesystem::path> changed_files_below(const std::filesystem::path& folder);
 
 /// Every byte of a file as it was before the first FileChange, ready but not yet in place; it is
 /// dropped without commit().

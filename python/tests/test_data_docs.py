@@ -32,6 +32,7 @@ def files(tmp_path, monkeypatch):
     }
     _d4rl(episodes, flat)
     _minari(tmp_path / "minari" / "reach" / "goal-v0" / "data", episodes, who)
+    _minari_tables(tmp_path / "minari" / "reach" / "tables-v0" / "data", episodes, who)
     _robomimic(episodes)
     np.savez("flat.npz", **flat)
     with h5py.File("flat.hdf5", "w") as file:
@@ -89,6 +90,26 @@ def _minari(folder, episodes, who):
             group["terminations"] = group["truncations"] = np.zeros(len(done), bool)
             group.attrs.update(id=i, total_steps=len(done), operator=who[i])
     (folder / "metadata.json").write_text(json.dumps({"data_format": "hdf5"}), encoding="utf-8")
+
+
+def _minari_tables(folder, episodes, who):
+    """As Minari stores them with data_format="arrow": a table per episode, actions padded by a row."""
+    for i, (seen, done) in enumerate(episodes):
+        (folder / str(i)).mkdir(parents=True)
+        more, acted = np.vstack([seen, seen[-1:]]), np.vstack([done, 0 * done[-1:]])
+        lists = lambda rows: pyarrow.FixedSizeListArray.from_arrays(np.ravel(rows), rows.shape[1])
+        names = ["observation", "achieved_goal"]
+        parts = pyarrow.StructArray.from_arrays([lists(more[:, :2]), lists(more[:, 2:])], names=names)
+        flags = pyarrow.array(np.zeros(len(more), bool))
+        table = pyarrow.table({"observations": parts, "actions": lists(acted), "rewards": np.zeros(len(more)),
+                               "terminations": flags, "truncations": flags})
+        with pyarrow.OSFile(str(folder / str(i) / "part-0.arrow"), "wb") as file:
+            with pyarrow.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+        metadata = {"id": i, "total_steps": len(done), "operator": who[i]}
+        (folder / str(i) / "metadata.json").write_text(json.dumps(metadata), encoding="utf-8")
+    totals = {"data_format": "arrow", "total_episodes": len(episodes)}
+    (folder / "metadata.json").write_text(json.dumps(totals), encoding="utf-8")
 
 
 def _robomimic(episodes):

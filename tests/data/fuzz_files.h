@@ -1,6 +1,7 @@
 // Small sound files of every format, and damage done to them.
 #pragma once
 
+#include "kindred/data/parquet_table.h"
 #include "test_files.h"
 
 namespace kindred::testing {
@@ -141,12 +142,85 @@ inline std::vector<std::string> sound_files(const TempDir& folder) {
   return files;
 }
 
-/// Places in `bytes` where a structure of HDF5, ZIP or NumPy begins.
+/// A file of no known format and what to ask of it.
+struct KeyedFile {
+  std::string bytes;
+  ReadOptions options;
+};
+
+inline void write_padded(const std::filesystem::path& path) {
+  ForeignFile file(path);
+  file.put("obs_array", H5T_IEEE_F32LE, {5, 8, 3}, 100);
+  file.put("act_array", H5T_IEEE_F64LE, {5, 8, 2}, 100);
+  file.put("mask_array", H5T_IEEE_F32LE, {5, 8}, 2);
+  file.put("who", H5T_STD_I32LE, {5}, 3);
+}
+
+inline void write_flat(const std::filesystem::path& path) {
+  ForeignFile file(path, true);
+  file.put("state", H5T_STD_I16LE, {12, 3}, 100, 4);
+  file.put("motors/left", H5T_IEEE_F32LE, {12}, 100, 4);
+  file.put("motors/right", H5T_IEEE_F32LE, {12, 2}, 100, 4);
+  file.put("done", bool_type().get(), {12}, 2);
+  file.put_strings("who", std::vector<const char*>(12, "ann"));
+}
+
+inline void write_takes(const std::filesystem::path& path) {
+  ForeignFile file(path);
+  for (const std::string take : {"takes/a/", "takes/b/"}) {
+    file.put(take + "sensors/arm", H5T_IEEE_F32LE, {6, 2}, 100, 3);
+    file.put(take + "sensors/eye", H5T_IEEE_F32LE, {6}, 100, 3);
+    file.put(take + "motors", H5T_IEEE_F32LE, {6, 2}, 100);
+    file.put_attribute(take, "who", 1);
+  }
+}
+
+/// Small files that are read by the names of their arrays: padded, flat and in groups.
+inline std::vector<KeyedFile> keyed_files(const TempDir& folder) {
+  std::vector<KeyedFile> files;
+  const auto add = [&](const ReadOptions& options, const auto& write) {
+    write(folder / "sound");
+    EXPECT_NO_THROW(read_trajectories(folder / "sound", options));
+    files.push_back({read_bytes(folder / "sound"), options});
+  };
+  const auto asking = [](std::vector<std::string> seen, std::vector<std::string> done) {
+    ReadOptions options;
+    options.obs_keys = std::move(seen);
+    options.action_keys = std::move(done);
+    options.label_key = "who";
+    return options;
+  };
+  auto padded = asking({"obs_array[0:2]"}, {"act_array"});
+  padded.mask_key = "mask_array";
+  add(padded, write_padded);
+  auto flat = asking({"state"}, {"motors"});
+  flat.done_keys = {"done"};
+  add(flat, write_flat);
+  add(asking({"sensors"}, {"motors[1]"}), write_takes);
+  auto archived = asking({"observations[0]"}, {"actions"});
+  archived.episode_key = "offsets";
+  archived.label_key = "policy_id";
+  add(archived, [](const auto& path) {
+    write_trajectories(make_trajectories({.discrete = true, .episodes = 12}), path, Format::kNpz);
+  });
+  auto table = asking({"observation.state[1]", "index"}, {"action"});
+  table.episode_key = "episode_index";
+  table.label_key = "task_index";
+  if (has_parquet())
+    add(table, [](const auto& path) {
+      std::filesystem::copy(
+          std::filesystem::path(KINDRED_FIXTURES) / "lerobot/v3/data/chunk-000/file-000.parquet",
+          path, std::filesystem::copy_options::overwrite_existing);
+    });
+  return files;
+}
+
+/// Places in `bytes` where a structure of HDF5, Parquet, ZIP or NumPy begins.
 inline std::vector<std::size_t> structures_in(const std::string& bytes) {
   std::vector<std::size_t> places = {0};
   for (const std::string_view mark :
        {"TREE", "SNOD", "HEAP", "GCOL", "OHDR", "OCHK", "FRHP", "FHDB", "BTHD", "BTLF", "EAHD",
-        "FAHD", "PK\x03\x04", "PK\x01\x02", "PK\x05\x06", "\x93NUMPY"})
+        "FAHD", "PAR1", "PK\x03\x04", "PK\x01\x02", "PK\x05\x06", "\x93NUMPY"})
     for (auto at = bytes.find(mark); at != std::string::npos; at = bytes.find(mark, at + 1))
       places.push_back(at);
   return places;

@@ -46,11 +46,12 @@ class Trial {
  public:
   using Attempt = std::function<Attempted(const std::filesystem::path&, int input)>;
 
-  Trial(const TempDir& folder, TrialOptions options, Attempt attempt)
+  Trial(const TempDir& folder, TrialOptions options, std::vector<std::string> sound,
+        Attempt attempt)
       : folder_(folder),
         options_(options),
         attempt_(std::move(attempt)),
-        sound_(sound_files(folder)),
+        sound_(std::move(sound)),
         report_(static_cast<Report*>(::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
   ~Trial() { ::munmap(report_, sizeof(Report)); }

@@ -53,21 +53,27 @@ TEST_F(Robomimic, JoinsTheNamedKeys) {
               AllOf(HasSubstr("unknown observation key 'wrist'"), HasSubstr("eef, image, object")));
 }
 
-TEST_F(Robomimic, TakesLabelsFromMasksThatPartitionTheDemos) {
+TEST_F(Robomimic, TakesLabelsFromMasks) {
   for (int i = 0; i < 3; ++i) add_demo(i, 2);
   parts_["mask/train"] = strings({"demo_0", "demo_1"});
   EXPECT_TRUE(read().labels.empty());
   parts_["mask/policy_0"] = strings({"demo_2", "demo_0"});
-  EXPECT_TRUE(read().labels.empty());
+  EXPECT_THAT(to_vector(read().labels), ElementsAre(0, -1, 0));
   parts_["mask/policy_1"] = strings({"demo_1"});
   EXPECT_THAT(to_vector(read().labels), ElementsAre(0, 1, 0));
+  parts_["mask/policy_2"] = strings({"demo_9"});  // of a larger dataset
+  EXPECT_THAT(to_vector(read().labels), ElementsAre(0, 1, 0));
   parts_["mask/policy_2"] = strings({"demo_1"});
-  EXPECT_TRUE(read().labels.empty());
-  parts_["mask/policy_2"] = strings({"demo_9"});
-  EXPECT_TRUE(read().labels.empty());
+  const auto twice = read();
+  EXPECT_TRUE(twice.labels.empty());
+  EXPECT_THAT(twice.provenance["labels"].get<std::string>(),
+              AllOf(HasSubstr("mask/policy_2"), HasSubstr("'demo_1'")));
   parts_.erase("mask/policy_2");
   parts_.erase("mask/policy_1");
   parts_["mask/policy_99999999999999999999"] = strings({"demo_1"});
+  EXPECT_TRUE(read().labels.empty());
+  parts_.erase("mask/policy_99999999999999999999");
+  parts_["mask/policy_0"] = strings({"demo_9"});
   EXPECT_TRUE(read().labels.empty());
 }
 

@@ -42,6 +42,9 @@ void make_scene(const fs::path& scene) {
     fs::copy(fs::path(KINDRED_FIXTURES) / "lerobot" / "v3", scene / "lerobot",
              fs::copy_options::recursive);
     require(scene, cluster("lerobot", "run-lerobot"));
+    fs::copy(fs::path(KINDRED_FIXTURES) / "minari" / "arrow", scene / "tables",
+             fs::copy_options::recursive);
+    require(scene, cluster("tables", "run-tables"));
   }
   require(scene, cluster("kindred.h5", "run"));
   require(scene, cluster("d4rl.hdf5", "run-d4rl"));
@@ -63,7 +66,10 @@ std::vector<Command> writing_commands(const fs::path& scene) {
       {"assign", {"assign", in("run"), in("kindred.h5"), "--json", "-o", "labels.csv"}, {}});
   std::vector<std::pair<std::string, std::string>> labelled{
       {"kindred.h5", "run"}, {"d4rl.hdf5", "run-d4rl"}, {"minari", "run-minari"}};
-  if (has_parquet()) labelled.emplace_back("lerobot", "run-lerobot");
+  if (has_parquet()) {
+    labelled.emplace_back("lerobot", "run-lerobot");
+    labelled.emplace_back("tables", "run-tables");
+  }
   for (const auto& [file, made_from] : labelled)
     commands.push_back({fmt::format("label {}", file),
                         {"label", in(made_from), "--into", file, "--key", "found", "--json"},
@@ -76,8 +82,9 @@ std::vector<Command> writing_commands(const fs::path& scene) {
   commands.push_back({"split", {"split", in("run-d4rl"), "--json", "-o", "parts"}, {}});
   commands.push_back({"split minari", {"split", in("run-minari"), "--json", "-o", "parts"}, {}});
   if (has_parquet())
-    commands.push_back(
-        {"split lerobot", {"split", in("run-lerobot"), "--json", "-o", "parts"}, {}});
+    for (const std::string name : {"lerobot", "tables"})
+      commands.push_back(
+          {"split " + name, {"split", in("run-" + name), "--json", "-o", "parts"}, {}});
   commands.push_back(
       {"filter", {"filter", in("run"), "--clusters", "0", "--json", "-o", "part.h5"}, {}});
   commands.push_back({"export", {"export", in("run"), "--json", "-o", "policies"}, {}});

@@ -1,6 +1,6 @@
 """Checks labels that Kindred writes, and datasets it splits, with the libraries their users have.
 
-    build/venv/bin/python tests/data/python/check_labels.py build/release/kindred ../shared/data
+    build/venv/bin/python tests/data/python/check_labels.py build/release/kindred ../shared/data hdf5 arrow parquet
 """
 
 import csv
@@ -88,19 +88,21 @@ def expect_added(before, after, names):
 # ---------------------------------------------------------------------------------------- Minari
 
 
-def make_minari(folder):
+def make_minari(folder, data_format):
+    """Minari reads infos of tables back only where each is a row of numbers."""
     box = gym.spaces.Box(-1, 1, (3,), np.float64)
     space = gym.spaces.Dict(position=box, goal=gym.spaces.Tuple((box, gym.spaces.Discrete(4))))
     (folder / "data").mkdir(parents=True)
-    storage = MinariStorage.new(folder / "data", space, gym.spaces.Discrete(3))
+    storage = MinariStorage.new(folder / "data", space, gym.spaces.Discrete(3), data_format=data_format)
     for i, (length, high) in enumerate(zip(LENGTHS, HIGH)):
         rows = np.random.default_rng(i)
+        infos = {"energy": rows.random(length), "name": {"deep": ["left", "right"] * length}}
         storage.update_episodes([EpisodeBuffer(
             observations={"position": rows.random((length + 1, 3)),
                           "goal": (rows.random((length + 1, 3)), rows.integers(0, 4, length + 1))},
             actions=rows.integers(0, 3, length), rewards=list(rows.random(length) + 900 * high / length),
             terminations=[False] * (length - 1) + [True], truncations=[False] * length,
-            infos={"energy": rows.random(length), "name": {"deep": ["left", "right"] * length}},
+            infos=infos if data_format == "hdf5" else {"energy": rows.random((length + 1, 2))},
             seed=40 + i, options={"start": i})])
     storage.update_metadata({"dataset_id": f"toy/{folder.name}", "minari_version": "0.5.0",
                              "author": {"Somebody"}})
@@ -116,9 +118,16 @@ def minari_content(dataset):
     return list(zip(episodes, metadata))
 
 
-def check_minari(folder):
+def expect_same_attributes(one, other):
+    with h5py.File(one) as ours, h5py.File(other) as theirs:
+        for group in theirs:
+            assert type(ours[group].attrs["policy_id"]) is type(theirs[group].attrs["policy_id"])
+            assert same(dict(ours[group].attrs), dict(theirs[group].attrs))
+
+
+def check_minari(folder, data_format):
     data = folder / "toy" / "walks-v0"
-    make_minari(data)
+    make_minari(data, data_format)
     by_minari = folder / "by-minari"
     shutil.copytree(data, by_minari)
     labels = cluster(data, folder / "run")
@@ -134,18 +143,22 @@ def check_minari(folder):
         assert same(episode, old) and same(its, old_its)
     minari.MinariDataset(by_minari / "data").storage.update_episode_metadata(
         [{"policy_id": label} for label in found])
-    with h5py.File(data / "data/main_data.hdf5") as ours, \
-            h5py.File(by_minari / "data/main_data.hdf5") as theirs:
-        for group in theirs:
-            assert type(ours[group].attrs["policy_id"]) is type(theirs[group].attrs["policy_id"])
-            assert same(dict(ours[group].attrs), dict(theirs[group].attrs))
+    if data_format == "hdf5":
+        expect_same_attributes(data / "data/main_data.hdf5", by_minari / "data/main_data.hdf5")
+    else:
+        assert same(minari_content(minari.MinariDataset(by_minari / "data")),
+                    minari_content(minari.MinariDataset(data / "data")))
+        assert (data.parent / "walks-v0.policy.csv").read_text() == (folder / "run/labels.csv").read_text()
+        assert kindred("info", data)["labels"] is None, "what was found is not the truth"
     chosen = dataset.filter_episodes(lambda e: labels[f"episode_{e.id}"] == found[1])
     assert chosen.total_episodes == sum(HIGH)
 
     kindred("label", folder / "run", "--undo")
     assert hashes(data) == before
 
-    kindred("label", folder / "run", "--into", data / "data/main_data.hdf5")
+    assert sorted(data.parent.iterdir()) == [data], "nothing is left beside it"
+
+    kindred("label", folder / "run", "--into", data / ("data/main_data.hdf5" if data_format == "hdf5" else ""))
     kindred("label", folder / "run", "--key", "other")
     kindred("label", folder / "run", "--undo")
     assert hashes(data) == before
@@ -304,7 +317,8 @@ def check_d4rl(folder, data, key, *more, **method):
 
 with tempfile.TemporaryDirectory() as temporary:
     folder = pathlib.Path(temporary)
-    check_minari(folder)
+    for data_format in sys.argv[3:]:
+        check_minari(folder / data_format, data_format)
     check_robomimic(folder / "plain")
     check_robomimic(folder / "newer", libver=("v110", "v110"))
 

@@ -1,7 +1,8 @@
-"""LeRobot folders and Parquet tables made here, read, labelled and split by Kindred, and opened with
+r"""LeRobot folders and Parquet tables made here, read, labelled and split by Kindred, and opened with
 pyarrow and datasets the way LeRobot opens them.
 
-    build/venv/bin/python tests/data/python/check_lerobot.py build/release/kindred
+    build/venv/bin/python tests/data/python/check_lerobot.py build/release/kindred \
+        build/release/tests/data/libdie_at_rename.so
 """
 import csv
 import hashlib
@@ -307,6 +308,52 @@ def check_v3_labels(folder, name, **how):
     return root, labels
 
 
+def killed(after, *arguments):
+    """Whether a command was killed once so many files had changed; else it came to its end."""
+    named = {**os.environ, "LD_PRELOAD": sys.argv[2], "KINDRED_DIES_AFTER": str(after)}
+    done = subprocess.run([sys.argv[1], *map(str, arguments)], capture_output=True, text=True, env=named)
+    assert done.returncode in (0, -9), done
+    return done.returncode != 0
+
+
+def lasting(files):
+    """All but the copies and journals that a killed process leaves until the next change."""
+    return {name: digest for name, digest in files.items()
+            if ".partial-" not in name and ".kindred-undo" not in name}
+
+
+def check_killed(folder):
+    """Wherever labelling or undoing stops, the folder opens, and undoing brings back every byte."""
+    root, run_folder = make_v3(folder / "killed"), folder / "run-killed"
+    labels = labels_of(root, run_folder)
+    before, (_, data, episodes) = hashes(root), load(root)
+
+    def check_half():
+        _, found, rows = load(root)
+        of_frames = found.pop("policy_id", [None] * len(data["index"]))
+        of_episodes = [row.pop("policy_id", None) for row in rows]
+        assert found == data and rows == episodes
+        assert all(mine in (None, labels[e]) for mine, e in zip(of_frames, data["episode_index"]))
+        assert all(mine in (None, label) for mine, label in zip(of_episodes, labels))
+
+    count = 0
+    while killed(count + 1, "label", run_folder):
+        count += 1
+        check_half()
+        kindred("label", run_folder, "--undo")
+        assert lasting(hashes(root)) == before
+    kindred("label", run_folder, "--undo")
+    assert hashes(root) == before, "what the killed left is gone"
+    assert count == 6  # info.json, two tables of episodes and three of data
+    for undone in range(1, count + 1):
+        kindred("label", run_folder)
+        assert killed(undone, "label", run_folder, "--undo")
+        check_half()
+        if undone < count:
+            kindred("label", run_folder, "--undo")
+        assert lasting(hashes(root)) == before
+
+
 def check_v3(folder, name, **how):
     root, labels = check_v3_labels(folder, name, **how)
     before, run_folder = hashes(root), folder / f"run-{name}"
@@ -488,6 +535,7 @@ def main():
         for label in (0, 1):
             films = {f.name: f.read_bytes() for f in (parts / f"policy_{label}").rglob("*.mp4")}
             assert films == {f"file-{e // 4:03d}.mp4": b"film %d" % (e // 4) for e in range(7) if labels[e] == label}
+        check_killed(folder)
         check_v2(folder)
         check_truth(folder)
         check_bad(folder)

@@ -1,6 +1,7 @@
-"""Checks Kindred's Minari reader and writer against the real package, in both directions.
+r"""Checks Kindred's Minari reader and writer against the real package, in both directions.
 
-    build/venv/bin/python tests/data/python/check_minari.py build/release/tests/data/minari_bridge
+    build/venv/bin/python tests/data/python/check_minari.py build/release/tests/data/minari_bridge \
+        hdf5 arrow parquet
 """
 
 import json
@@ -31,7 +32,8 @@ def ask(*arguments):
 def flat(observation):
     """What Kindred makes of an observation: numeric parts that are no images, sorted by name."""
     if isinstance(observation, dict):
-        return np.concatenate([flat(observation[key]) for key in sorted(observation)], axis=1)
+        keys = [key for key in sorted(observation) if getattr(observation[key], "ndim", 0) != 4]
+        return np.concatenate([flat(observation[key]) for key in keys], axis=1)
     if isinstance(observation, tuple):
         return np.concatenate([flat(part) for part in observation], axis=1)
     return np.asarray(observation, dtype=np.float32).reshape(len(observation), -1)
@@ -68,10 +70,10 @@ def check_written_by_kindred(folder, kind):
     assert set(ask("read", folder / kind)["labels"]) == {3}
 
 
-def check_written_by_minari(folder, name, observation_space, action_space):
-    path = folder / name / "data"
-    path.parent.mkdir()
-    storage = MinariStorage.new(path, observation_space, action_space)
+def check_written_by_minari(folder, data_format, name, observation_space, action_space):
+    path = folder / data_format / name / "data"
+    path.parent.mkdir(parents=True)
+    storage = MinariStorage.new(path, observation_space, action_space, data_format=data_format)
     episodes = []
     for length in (3, 1, 4):
         stack = lambda items: (
@@ -87,8 +89,10 @@ def check_written_by_minari(folder, name, observation_space, action_space):
     storage.update_episodes(episodes)
     storage.update_metadata({"dataset_id": f"{name}-v0", "minari_version": "0.5.0"})
     dataset = minari.MinariDataset(path)
-    compare(dataset, ask("read", folder / name))
-    compare(dataset, ask("read", path / "main_data.hdf5"))
+    found = ask("read", path.parent)
+    compare(dataset, found)
+    assert ask("read", path / "main_data.hdf5" if data_format == "hdf5" else path) == found
+    return found["names"], found["ids"]
 
 
 with tempfile.TemporaryDirectory() as temporary:
@@ -96,10 +100,16 @@ with tempfile.TemporaryDirectory() as temporary:
     box = lambda *shape: gym.spaces.Box(-1, 1, shape, np.float64)
     for kind in ("discrete", "continuous"):
         check_written_by_kindred(folder, kind)
-    check_written_by_minari(folder, "box", box(5), box(2))
-    check_written_by_minari(folder, "grid", gym.spaces.Discrete(9), gym.spaces.Discrete(4))
-    check_written_by_minari(
-        folder, "goal",
-        gym.spaces.Dict(observation=box(4), goal=box(2), pair=gym.spaces.Tuple((box(1), box(3)))),
-        gym.spaces.Box(-1, 1, (3,), np.float32))
+    spaces = {
+        "box": (box(5), box(2)),
+        "grid": (gym.spaces.Discrete(9), gym.spaces.Discrete(4)),
+        "bytes": (gym.spaces.Box(0, 255, (7,), np.uint8), gym.spaces.Discrete(4)),
+        "goal": (gym.spaces.Dict(
+            observation=box(4), goal=box(2), camera=gym.spaces.Box(0, 255, (4, 4, 3), np.uint8),
+            pair=gym.spaces.Tuple((box(1), box(3), *[gym.spaces.Discrete(3)] * 9))),
+            gym.spaces.Box(-1, 1, (3,), np.float32)),
+    }
+    for name, (seen, done) in spaces.items():
+        called = [check_written_by_minari(folder, data_format, name, seen, done) for data_format in sys.argv[2:]]
+        assert all(each == called[0] for each in called), "every form has the same names"
 print("Kindred and Minari", minari.__version__, "agree")

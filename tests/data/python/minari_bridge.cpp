@@ -23,6 +23,8 @@ int main(int count, char** arguments) {
     std::cout << nlohmann::json{{"offsets", to_vector(data.offsets)},
                                 {"observation_dim", data.observations.dim()},
                                 {"observation_sum", sum(rows)},
+                                {"names", data.observation_names},
+                                {"ids", data.ids},
                                 {"discrete", data.actions.is_discrete()},
                                 {"actions", data.actions.is_discrete() ? data.actions.count()
                                                                        : data.actions.dim()},
