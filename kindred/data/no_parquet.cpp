@@ -2,6 +2,7 @@
 #include "kindred/core/error.h"
 #include "kindred/data/parquet_append.h"
 #include "kindred/data/parquet_copy.h"
+#include "kindred/data/parquet_pictures.h"
 #include "kindred/data/parquet_table.h"
 
 namespace kindred {
@@ -50,6 +51,12 @@ template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t,
 void copy_parquet_rows(const std::filesystem::path& source, std::span<const RowStretch>,
                        const ColumnShifts&, const std::filesystem::path&) {
   refuse_parquet(source);
+}
+
+std::vector<ParquetPicture> read_parquet_pictures(const std::filesystem::path& file,
+                                                  const std::string&,
+                                                  std::span<const std::int64_t>) {
+  refuse_parquet(file);
 }
 
 namespace parquet_file {
