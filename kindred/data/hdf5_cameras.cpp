@@ -1,6 +1,5 @@
 // Pictures in HDF5 files with a group per episode: arrays of bytes [steps, height, width, colours].
-#include <algorithm>
-
+#include "kindred/core/error.h"
 #include "kindred/data/cameras.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/image.h"
@@ -10,15 +9,22 @@ namespace {
 
 constexpr std::int64_t kSmallestSide = 8, kLargestPictureSide = 1 << 14;
 
-bool holds_pictures(const hdf5::InputFile& file, const std::string& name) {
-  if (!file.has_dataset(name)) return false;
-  const auto array = file.dataset(name);
-  const auto& shape = array.shape();
+bool is_picture_shape(const std::vector<std::int64_t>& shape) {
   const auto is_side = [](std::int64_t side) {
     return side >= kSmallestSide && side <= kLargestPictureSide;
   };
-  return array.is_byte() && !array.is_bool() && shape.size() == 4 && is_side(shape[1]) &&
-         is_side(shape[2]) && (shape[3] == 1 || shape[3] == 3 || shape[3] == 4);
+  return shape.size() == 4 && is_side(shape[1]) && is_side(shape[2]) &&
+         (shape[3] == 1 || shape[3] == 3 || shape[3] == 4);
+}
+
+bool holds_pictures(const hdf5::InputFile& file, const std::string& name) {
+  if (!file.has_dataset(name)) return false;
+  try {
+    const auto array = file.dataset(name);
+    return array.is_byte() && !array.is_bool() && is_picture_shape(array.shape());
+  } catch (const DataFormatError&) {
+    return false;  // nor does anything else that cannot be read
+  }
 }
 
 /// "agentview" for "agentview_image".

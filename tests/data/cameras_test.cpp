@@ -63,7 +63,16 @@ TEST(Cameras, OfMinariAreTheArraysOfPixels) {
 
 TEST(Cameras, AreNotThereWithoutPictures) {
   const TempDir folder;
-  const auto numbers = write_parts(folder / "n", {{"data/demo_0/obs/eef", array<float>({3, 4})}});
+  const auto numbers = write_parts(folder / "n", {{"data/demo_0/obs/eef", array<float>({3, 4})},
+                                                  {"data/demo_0/obs/said", strings({"a", "b"})}});
+  modify(numbers, [](hid_t file) {  // text of any length, which no reader takes
+    const hdf5::Handle type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    const hsize_t size = 1;
+    const hdf5::Handle space(H5Screate_simple(1, &size, nullptr));
+    const hdf5::Handle made(H5Dcreate2(file, "data/demo_0/obs/words", type.get(), space.get(),
+                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  });
   EXPECT_EQ(open_cameras(numbers, Format::kRobomimic, {}), nullptr);
   EXPECT_EQ(open_cameras(numbers, Format::kD4rl, {}), nullptr);
   EXPECT_EQ(open_cameras(write_parts(folder / "d", d4rl_parts()), Format::kD4rl, {}), nullptr);
