@@ -38,22 +38,24 @@ std::string short_name(const std::string& feature) {
   return printable(feature);
 }
 
+/// An input for each moment, and an output of its first frame. It reads this file and nothing else.
 std::vector<std::string> ffmpeg_arguments(const fs::path& file,
                                           const std::vector<double>& seconds) {
-  std::vector<std::string> arguments = {"-nostdin", "-loglevel", "quiet"};
-  for (const double second : seconds)
-    for (const auto& argument :
-         {std::string("-protocol_whitelist"), std::string("file"), std::string("-ss"),
-          fmt::format("{:.6f}", second), std::string("-i"), fmt::format("file:{}", file.string())})
-      arguments.push_back(argument);
-  for (std::size_t i = 0; i < seconds.size(); ++i)
-    for (const auto& argument :
-         {std::string("-map"), fmt::format("{}:v:0", i), std::string("-frames:v"), std::string("1"),
-          std::string("-vf"), fmt::format("scale='min({},iw)':-2", kPictureWidth),
-          std::string("-pix_fmt"), std::string("yuvj420p"), std::string("-c:v"),
-          std::string("mjpeg"), std::string("-q:v"), std::string("5"), std::string("-f"),
-          std::string("image2pipe"), fmt::format("pipe:{}", kFirstChildOutput + i)})
-      arguments.push_back(argument);
+  std::vector<std::string> arguments;
+  const auto add = [&](std::initializer_list<std::string> more) {
+    arguments.insert(arguments.end(), more);
+  };
+  add({"-nostdin", "-loglevel", "quiet"});
+  for (const double second : seconds) {
+    add({"-protocol_whitelist", "file", "-threads", "1"});
+    add({"-ss", fmt::format("{:.6f}", second), "-i", "file:" + file.string()});
+  }
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    add({"-map", fmt::format("{}:v:0", i), "-frames:v", "1"});
+    add({"-vf", fmt::format("scale='min({},iw)':-2", kPictureWidth), "-pix_fmt", "yuvj420p"});
+    add({"-c:v", "mjpeg", "-q:v", "5", "-f", "image2pipe"});
+    add({fmt::format("pipe:{}", kFirstChildOutput + i)});
+  }
   return arguments;
 }
 
