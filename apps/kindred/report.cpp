@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
 #include "command.h"
+#include "kindred/core/child_process.h"
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/core/stopwatch.h"
@@ -42,12 +44,25 @@ struct ReportCommand {
   std::string data;
   std::string output;
   std::string record_file;
+  std::int64_t pictures = PictureOptions{}.most_episodes;
   Common common;
   Flags flags;
 
   OptionTable describe() {
     return {text("data", data, "The dataset the run was made from, where it was moved."),
-            text("record", record_file, "Also write what the page shows as JSON to this file.")};
+            text("record", record_file, "Also write what the page shows as JSON to this file."),
+            integer("pictures", pictures, 0, 1000,
+                    "Keep what cameras saw of at most this many episodes, as far as 3 MB go; "
+                    "0: none.")};
+  }
+
+  /// Where the run's dataset has pictures, and what reads videos here.
+  PictureOptions picture_options(const RunRecord& record) const {
+    const char* search_path = std::getenv("PATH");
+    return {.files = dataset_files(record, data, "--data"),
+            .format = format_named(record.dataset.at("format").get<std::string>()),
+            .ffmpeg = find_program("ffmpeg", search_path ? search_path : ""),
+            .most_episodes = pictures};
   }
 
   void run() {
@@ -55,8 +70,11 @@ struct ReportCommand {
     require_page();
     const Stopwatch clock;
     const RunFolder folder(run_folder);
-    const auto loaded = load_dataset(load_run(folder).record, data);
-    const auto found = report_record(folder, loaded);
+    const auto record = load_run(folder).record;
+    const auto loaded = load_dataset(record, data);
+    const auto found = report_record(folder, loaded, picture_options(record));
+    if (const auto& seen = found.at("pictures"); seen.is_object() && seen.at("problem").is_string())
+      say("warning: " + seen.at("problem").get<std::string>());
     if (!record_file.empty()) write_text(record_file, as_text(found) + "\n");
     show(found, found.at("conclusion"), output.empty() ? folder.report() : fs::path(output), clock,
          common);

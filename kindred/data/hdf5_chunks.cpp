@@ -61,14 +61,17 @@ class Chunks {
 
   std::uintmax_t bytes() const { return bytes_; }
 
-  /// Calls check(where the chunk begins) for every chunk there may be.
-  void for_each(const std::function<void(const std::vector<hsize_t>&)>& check) const {
+  /// Calls check(where the chunk begins) for every chunk there may be with some of these rows.
+  void for_each(hsize_t begin, hsize_t end,
+                const std::function<void(const std::vector<hsize_t>&)>& check) const {
     if (!known_ || bytes_ == 0) return;
-    std::uintmax_t count = 1;
-    for (std::size_t d = 0; d < shape_.size(); ++d)
-      count *= (shape_[d] + extents_[d] - 1) / extents_[d];
-    if (count > kMostChunks) return;
     std::vector<hsize_t> at(shape_.size(), 0);
+    std::uintmax_t count = 1;
+    for (std::size_t d = 0; d < shape_.size(); ++d) {
+      if (d == 0) at[d] = begin / extents_[d] * extents_[d];
+      count *= ((d == 0 ? end - at[d] : shape_[d]) + extents_[d] - 1) / extents_[d];
+    }
+    if (count > kMostChunks) return;
     for (; count > 0; --count) {
       check(at);
       for (std::size_t d = at.size(); d-- > 0;) {
@@ -119,10 +122,12 @@ class Chunks {
 
 }  // namespace
 
-void check_chunks(const Handle& dataset, const std::vector<std::int64_t>& shape,
-                  std::uintmax_t element, std::uintmax_t file_size, const std::string& where) {
+void check_chunks(const Handle& dataset, const std::vector<std::int64_t>& shape, std::int64_t begin,
+                  std::int64_t end, std::uintmax_t element, std::uintmax_t file_size,
+                  const std::string& where) {
   const Chunks chunks(dataset, shape, element);
-  chunks.for_each([&](const std::vector<hsize_t>& at) {
+  const auto from = static_cast<hsize_t>(begin), to = static_cast<hsize_t>(end);
+  chunks.for_each(from, to, [&](const std::vector<hsize_t>& at) {
     const auto size = chunks.unpacked_size(at, file_size);
     if (size && *size < chunks.bytes())
       throw DataFormatError("{} has a chunk of {} bytes, expected {}; the file is corrupt", where,

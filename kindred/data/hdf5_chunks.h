@@ -13,9 +13,11 @@
 
 namespace kindred::hdf5 {
 
-/// Throws DataFormatError, which begins with `where`, when a stored chunk unpacks to less than a
-/// chunk. `element` is the size of a value in bytes. Datasets that are not chunked pass.
-void check_chunks(const Handle& dataset, const std::vector<std::int64_t>& shape,
-                  std::uintmax_t element, std::uintmax_t file_size, const std::string& where);
+/// Throws DataFormatError, which begins with `where`, when a stored chunk with some of the rows
+/// [begin, end) unpacks to less than a chunk. `element` is the size of a value in bytes. Datasets
+/// that are not chunked pass.
+void check_chunks(const Handle& dataset, const std::vector<std::int64_t>& shape, std::int64_t begin,
+                  std::int64_t end, std::uintmax_t element, std::uintmax_t file_size,
+                  const std::string& where);
 
 }  // namespace kindred::hdf5

@@ -231,7 +231,7 @@ void Dataset::check_type() {
 
 void Dataset::check_values() const {
   if (values_checked_) return;
-  check_chunks(handle_, shape_, H5Tget_size(type_.get()), file_size_, where_);
+  check_chunks(handle_, shape_, 0, rows(), H5Tget_size(type_.get()), file_size_, where_);
   values_checked_ = true;
 }
 
@@ -290,6 +290,16 @@ void Dataset::read(std::int64_t begin, std::int64_t end, T* out) const {
   if (!is_number())
     throw DataFormatError("{} holds text, expected numbers; convert it first", where_);
   check_values();
+  read_checked(begin, end, out);
+}
+
+void Dataset::read_row(std::int64_t row, std::uint8_t* out) const {
+  check_chunks(handle_, shape_, row, row + 1, H5Tget_size(type_.get()), file_size_, where_);
+  read_checked(row, row + 1, out);
+}
+
+template <class T>
+void Dataset::read_checked(std::int64_t begin, std::int64_t end, T* out) const {
   herr_t status = -1;
   if (begin == 0 && end == rows()) {
     status = H5Dread(handle_.get(), native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out);

@@ -47,6 +47,8 @@ class Dataset {
   /// Reads rows [begin, end) as T, converted by HDF5 in a bounded buffer.
   template <class T>
   void read(std::int64_t begin, std::int64_t end, T* out) const;
+  /// One row of bytes, without a look at the others: for a few of many large ones.
+  void read_row(std::int64_t row, std::uint8_t* out) const;
   /// Calls take(first row, values) for consecutive blocks of rows [begin, end).
   template <class T>
   void for_each_block(std::int64_t begin, std::int64_t end,
@@ -63,6 +65,8 @@ class Dataset {
   void check_type();
   void check_storage() const;
   void check_values() const;
+  template <class T>
+  void read_checked(std::int64_t begin, std::int64_t end, T* out) const;
 
   Handle handle_;
   Handle type_;

@@ -80,16 +80,9 @@ bool all_differ(const std::vector<std::string>& ids) {
   return std::unordered_set<std::string_view>(ids.begin(), ids.end()).size() == ids.size();
 }
 
-/// What tells the episodes of one file from those of another: its stem, or else its whole path.
-std::vector<std::string> prefixes(std::span<const std::string> names) {
-  std::vector<std::string> stems;
-  for (const auto& name : names) stems.push_back(fs::path(name).stem().string());
-  return all_differ(stems) ? stems : std::vector<std::string>(names.begin(), names.end());
-}
-
 std::vector<std::string> join_ids(const Parts& parts, std::span<const std::string> names) {
   std::vector<std::string> plain, prefixed;
-  const auto before = prefixes(names);
+  const auto before = id_prefixes(names);
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (const auto& id : parts[i].ids) {
       plain.push_back(id);
@@ -146,6 +139,13 @@ Trajectories join_episodes(const Parts& parts, std::span<const std::string> name
   data.action_names = parts[0].action_names;
   join_labels(parts, data);
   return data;
+}
+
+/// The stem of each file, or where two have the same their whole paths.
+std::vector<std::string> id_prefixes(std::span<const std::string> names) {
+  std::vector<std::string> stems;
+  for (const auto& name : names) stems.push_back(fs::path(name).stem().string());
+  return all_differ(stems) ? stems : std::vector<std::string>(names.begin(), names.end());
 }
 
 }  // namespace kindred

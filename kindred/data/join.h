@@ -17,4 +17,7 @@ namespace kindred {
 Trajectories join_episodes(const std::vector<Trajectories>& parts,
                            std::span<const std::string> names);
 
+/// What stands, with a slash behind it, before the ids of each of these files where they need it.
+std::vector<std::string> id_prefixes(std::span<const std::string> names);
+
 }  // namespace kindred

@@ -3,6 +3,7 @@
 #include "kindred/data/arrow_file.h"
 #include "kindred/data/parquet_append.h"
 #include "kindred/data/parquet_copy.h"
+#include "kindred/data/parquet_pictures.h"
 #include "kindred/data/parquet_table.h"
 
 namespace kindred {
@@ -71,6 +72,12 @@ std::string ArrowColumn::name() const { return path.empty() ? "" : path.back(); 
 void copy_parquet_rows(const std::filesystem::path& source, std::span<const RowStretch>,
                        const ColumnShifts&, const std::filesystem::path&) {
   refuse_parquet(source);
+}
+
+std::vector<ParquetPicture> read_parquet_pictures(const std::filesystem::path& file,
+                                                  const std::string&,
+                                                  std::span<const std::int64_t>) {
+  refuse_parquet(file);
 }
 
 namespace parquet_file {

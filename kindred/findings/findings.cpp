@@ -220,10 +220,13 @@ std::set<std::int64_t> shown_episodes(const RunData& found,
 
 }  // namespace
 
-nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data) {
+nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data,
+                                     const PictureOptions& pictures) {
   const RunData found = findings::load_run_data(folder, data);
   const auto behaviour = findings::make_behaviour(found);
   const auto lists = findings::notable_lists(found);
+  auto shown = findings::trajectories(found, *behaviour, shown_episodes(found, lists));
+  const auto seen = findings::add_pictures(found, lists, pictures, shown);
   return {{"kindred_report", 1},
           {"name", run_name(folder)},
           {"conclusion", conclusion(found.run.record)},
@@ -235,7 +238,8 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
           {"matched", findings::matched_states(found)},
           {"baselines", findings::baselines(found)},
           {"notable", findings::to_json(lists)},
-          {"trajectories", findings::trajectories(found, *behaviour, shown_episodes(found, lists))},
+          {"trajectories", shown},
+          {"pictures", seen},
           {"restart_nmi", nmi_table(found.restart_labels)},
           {"evaluation", evaluation_of(folder)},
           {"alternatives", alternatives_json(folder, found)}};

@@ -6,13 +6,15 @@
 #include <span>
 
 #include "kindred/data/trajectories.h"
+#include "kindred/findings/pictures.h"
 #include "kindred/runs/run.h"
 
 namespace kindred {
 
 /// Throws InvalidArgument unless `data` is what the run was made from, DataFormatError when the run
-/// is damaged. The same run and data give the same record.
-nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data);
+/// is damaged. The same run, data and pictures give the same record.
+nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories& data,
+                                     const PictureOptions& pictures = {});
 
 /// Several runs side by side.
 nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders);

@@ -1,6 +1,10 @@
 #include "kindred/runs/run.h"
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "bindings.h"
+#include "kindred/core/child_process.h"
 #include "kindred/core/error.h"
 #include "kindred/findings/findings.h"
 #include "kindred/report/report.h"
@@ -88,11 +92,27 @@ class PyRun {
   /// The page; `data` is the dataset of the run where it has no file.
   std::string report(const PyDataset* data) const {
     const nb::gil_scoped_release released;
-    if (data) return report_page(report_record(folder_, data->dataset.data));
-    return report_page(report_record(folder_, load_dataset(run_.record, "")));
+    if (data) return report_page(report_record(folder_, data->dataset.data, pictures_of(*data)));
+    const auto found = load_dataset(run_.record, "");
+    return report_page(report_record(folder_, found, pictures_of_record()));
   }
 
  private:
+  static std::filesystem::path ffmpeg() {
+    const char* search_path = std::getenv("PATH");
+    return find_program("ffmpeg", search_path ? search_path : "");
+  }
+  PictureOptions pictures_of_record() const {
+    return {.files = dataset_files(run_.record, "", "data"),
+            .format = format_named(run_.record.dataset.at("format").get<std::string>()),
+            .ffmpeg = ffmpeg()};
+  }
+  /// None where the dataset is arrays of the caller's.
+  static PictureOptions pictures_of(const PyDataset& data) {
+    auto files = data.dataset.files;
+    if (files.empty() && std::filesystem::exists(data.dataset.path)) files = {data.dataset.path};
+    return {.files = std::move(files), .format = data.dataset.format, .ffmpeg = ffmpeg()};
+  }
   static RunContext context(int threads) {
     RunContext run;
     run.pool = std::make_shared<ThreadPool>(threads);

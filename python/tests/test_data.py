@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import gymnasium
+import h5py
 import minari
 import numpy as np
 import pytest
@@ -167,6 +168,18 @@ def test_labels_are_written_undone_split_and_filtered(npz, tmp_path, truth):
         data.filter(truth, [7], tmp_path / "none.npz")
     with pytest.raises(ValueError, match="come from arrays"):
         kindred.load([data[0]]).write_labels([0])
+
+
+def test_a_report_shows_what_cameras_saw(episodes, tmp_path):
+    with h5py.File(tmp_path / "demos.hdf5", "w") as file:
+        for i, (observations, actions, *_) in enumerate(episodes):
+            demo = file.create_group(f"data/demo_{i}")
+            demo["obs/flat"], demo["actions"] = observations, actions
+            demo["obs/front_image"] = np.full((len(actions), 8, 8, 3), i, "u1")
+    model = kindred.PGKMeans(n_clusters=2, run=tmp_path / "run").fit(kindred.load(tmp_path / "demos.hdf5"))
+    for run in (model.run_, kindred.open_run(tmp_path / "run")):
+        page = pathlib.Path(run.report(tmp_path / "page.html")).read_text(encoding="utf-8")
+        assert page.count("data:image/jpeg;base64,") >= len(episodes)
 
 
 @pytest.mark.parametrize("suffix", ["npz", "hdf5"])

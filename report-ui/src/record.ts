@@ -302,6 +302,18 @@ export interface Trajectory {
   path?: {position: [number, number][]; goal: [number, number]};
   /// [dim][steps]; the names are those of behaviour.
   curves?: number[][];
+  /// What cameras saw at some steps, which count from 0 and need not be kept ones: [cameras][steps]
+  /// addresses, null where there is none.
+  pictures?: {steps: number[]; cameras: (string | null)[][]};
+}
+
+/// What the page holds of the dataset's cameras.
+export interface PictureSummary {
+  cameras: string[];
+  /// Of how many episodes it has pictures.
+  episodes: number;
+  /// Why there are none, or fewer than there could be.
+  problem: string | null;
 }
 
 /// Episodes a person should look at, most remarkable first.
@@ -366,6 +378,8 @@ export interface Report {
   notable: NotableList[];
   /// Those of the lists, and some more of every cluster.
   trajectories: Trajectory[];
+  /// Null where the dataset has no pictures; missing in old records.
+  pictures?: PictureSummary | null;
   /// NMI between the labels of every two restarts.
   restart_nmi: number[][];
   evaluation: Evaluation | null;

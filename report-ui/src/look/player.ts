@@ -14,6 +14,7 @@ import {Clock} from './clock';
 import {cursor, type Cursor} from './cursor';
 import {drawEvidence, evidenceSentence, stepNumber} from './evidence';
 import {actionRange, forcePlane, meanRows, probabilityTable} from './opinions';
+import {Pictures} from './pictures';
 import {curveOrder, curveScene, gridMove, gridScene, pathScene} from './scenes';
 
 const still: Cursor = () => undefined;
@@ -43,6 +44,7 @@ export class Player {
     type: 'button', class: 'play', click: () => this.clock.toggle(),
   }, 'Play');
 
+  private readonly pictures: Pictures;
   private readonly scene = redrawable((width) => this.drawScene(width));
   private readonly evidence = redrawable((width) => this.drawEvidence(width));
   private readonly actions = redrawable((width) => this.drawActions(width));
@@ -63,6 +65,8 @@ export class Player {
         : 'Vertical line: the action taken. Dots and lines: mean and standard deviation of each policy.'
           + leftOut(behaviour),
     });
+    this.pictures = new Pictures(model, (step) => this.clock.go(
+        Math.round(step / (this.episode?.stride ?? 1))));
     this.stage = this.makeStage();
     this.element = h('div', {class: 'player'}, this.title, this.facts, this.missing, this.stage);
   }
@@ -81,6 +85,7 @@ export class Player {
     this.ranges = episode.continuous_actions?.[0].map(
         (_, i) => actionRange(episode, this.model.k, i)) ?? [];
     this.slider.max = String(kept - 1);
+    this.pictures.open(episode);
     this.evidence.redraw();
     if (episode.curves) this.scene.redraw();
     this.clock.start(kept);
@@ -128,6 +133,7 @@ export class Player {
       'aria-label': 'Player. Arrow keys step, space plays, Home and End jump.',
     },
     this.controls(),
+    this.pictures.element,
     h('div', {class: 'stage-columns'},
         h('div', {}, this.now, this.curvePicker(), scene),
         h('div', {}, this.verdict, this.evidenceFigure, this.opinions, this.actionFigure)));
@@ -181,6 +187,7 @@ export class Player {
     this.slider.value = String(clock.step);
     this.slider.setAttribute('aria-valuetext', `step ${step} of ${episode.steps}`);
     this.now.replaceChildren(...this.sayNow(episode, step));
+    this.pictures.mark(step - 1);
     if (!episode.curves) this.scene.redraw();
     this.moveCurves(step);
     this.moveEvidence(step);
