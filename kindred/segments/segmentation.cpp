@@ -22,13 +22,23 @@ constexpr double kFirstRate = 1.0 / 200;
 constexpr int kComponentRounds = 2, kPolicyRounds = 2;
 constexpr double kClearlyBetter = 3.0;  // standard errors
 
-/// Labels of steps, numbered without gaps.
+/// Labels of steps, numbered without gaps; those below 0 stay.
 struct Labelled {
   std::vector<std::int32_t> labels;
   std::int64_t k = 0;
 
-  explicit Labelled(std::vector<std::int32_t> of_steps)
-      : labels(consecutive_labels(std::move(of_steps))), k(1 + *std::ranges::max_element(labels)) {}
+  explicit Labelled(std::vector<std::int32_t> of_steps) : labels(std::move(of_steps)) {
+    std::vector<std::int32_t> number;
+    for (const auto label : labels)
+      if (label >= 0) {
+        if (label >= std::ssize(number)) number.resize(static_cast<std::size_t>(label) + 1, -1);
+        number[static_cast<std::size_t>(label)] = 0;
+      }
+    for (auto& one : number)
+      if (one == 0) one = static_cast<std::int32_t>(k++);
+    for (auto& label : labels)
+      if (label >= 0) label = number[static_cast<std::size_t>(label)];
+  }
 };
 
 /// An answer to who acted when, and what it is worth.
@@ -303,6 +313,24 @@ std::vector<std::vector<std::int32_t>> first_guesses(const Trajectories& data, c
   return starts;
 }
 
+/// From the answer on: once more with one component for each policy, and without one of them, as
+/// long as that predicts better.
+void improve(const Segmenting& segmenting, Guess& best) {
+  for (bool better = best.policies > 1; better;) {
+    better = false;
+    const auto from = best;
+    for (std::int32_t left_out = -1; left_out < from.policies; ++left_out) {
+      if (left_out >= 0 && from.policies == 2) break;
+      auto labels = from.actors;
+      std::ranges::replace(labels, left_out, -1);
+      auto guess = segmenting.refine(std::move(labels));
+      if (guess.total() <= best.total()) continue;
+      best = std::move(guess);
+      better = true;
+    }
+  }
+}
+
 void add_certainty(const Trajectories& data, const RunContext& run, Segmentation& result) {
   const auto offsets = data.offsets.span();
   const double rate = std::max(result.rate, switch_rate(0, data.steps()));
@@ -345,11 +373,7 @@ Segmentation segment(const Trajectories& data, const SegmentOptions& options, co
     auto guess = segmenting.refine(starts[i]);
     if (!best || guess.total() > best->total()) best = std::move(guess);
   }
-  while (best && best->policies > 1) {  // once more from there, with one component for each policy
-    auto guess = segmenting.refine(best->actors);
-    if (guess.total() <= best->total()) break;
-    best = std::move(guess);
-  }
+  if (best) improve(segmenting, *best);
   const bool switching = best && best->policies > 1 &&
                          count_switches(best->actors, part.offsets.span()) > 0 &&
                          clearly_better(nobody, *best, steps);
