@@ -70,10 +70,8 @@ class StepSums {
       data_.observations.copy(from, from + n, rows_.data());
       map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())), phi_);
       targets_.copy(data_.actions, from, from + n, actions_);
-      add_rows(n, layout_.features, phi_.data(), layout_.targets, actions_.data(), sums,
-               sums + layout_.cross(), sums + layout_.squares());
+      add_step_rows(layout_, n, phi_.data(), actions_.data(), sums);
     }
-    sums[layout_.steps()] += static_cast<double>(end - begin);
   }
 
  private:
@@ -86,6 +84,13 @@ class StepSums {
 };
 
 }  // namespace
+
+void add_step_rows(const StatisticsLayout& layout, std::int64_t n, const double* features,
+                   const double* targets, double* sums) {
+  add_rows(n, layout.features, features, layout.targets, targets, sums, sums + layout.cross(),
+           sums + layout.squares());
+  sums[layout.steps()] += static_cast<double>(n);
+}
 
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,

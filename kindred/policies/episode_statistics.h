@@ -42,6 +42,10 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
 std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
                               const FeatureMap& map, const ActionTargets& targets);
 
+/// Adds the sums of steps whose features [n, features] and targets [n, targets] are known.
+void add_step_rows(const StatisticsLayout& layout, std::int64_t n, const double* features,
+                   const double* targets, double* sums);
+
 /// What exact policies ask of the steps of episodes, however these are kept. Long episodes are
 /// judged in pieces.
 class EpisodeStatistics {

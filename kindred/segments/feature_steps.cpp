@@ -18,6 +18,7 @@ constexpr double kStepRidge = 10.0;
 constexpr std::int64_t kStepRows = 64;     // features of so many steps stay in the cache
 constexpr std::int64_t kStepBlock = 4096;  // steps a thread takes at a time
 constexpr std::int64_t kStepParts = 16;    // whatever the threads, so that sums add up the same
+constexpr std::int64_t kMostKept = std::int64_t{1} << 25;  // numbers: 128 MiB
 constexpr std::size_t kGateRows = 2000;    // of each of the two
 constexpr double kTails = 4.0;             // degrees of freedom of Student's distribution
 constexpr double kMostOdds = 7.0;          // a state never is a proof
@@ -28,26 +29,33 @@ std::int32_t half_of(std::int32_t fold) { return fold % 2; }
 /// Features of steps, some rows at a time.
 class FeatureRows {
  public:
-  FeatureRows(const Trajectories& data, const FeatureMap& map)
+  /// `kept` are those of all steps, or empty.
+  FeatureRows(const Trajectories& data, const FeatureMap& map, std::span<const float> kept)
       : data_(data),
         map_(map),
+        kept_(kept),
         seen_(static_cast<std::size_t>(kStepRows * map.obs_dim())),
         rows_(static_cast<std::size_t>(kStepRows * map.count())) {}
 
-  /// Calls `use(step, its features)` for steps [begin, end).
+  /// Calls `use(first step, steps, their features)` for parts of [begin, end).
   template <class Use>
   void each(std::int64_t begin, std::int64_t end, const Use& use) {
     for (auto from = begin; from < end; from += kStepRows) {
       const auto n = std::min(kStepRows, end - from);
-      data_.observations.copy(from, from + n, seen_.data());
-      map_.apply(std::span(seen_).first(static_cast<std::size_t>(n * map_.obs_dim())), rows_);
-      for (std::int64_t i = 0; i < n; ++i) use(from + i, rows_.data() + i * map_.count());
+      if (kept_.empty()) {
+        data_.observations.copy(from, from + n, seen_.data());
+        map_.apply(std::span(seen_).first(static_cast<std::size_t>(n * map_.obs_dim())), rows_);
+      } else {
+        std::copy_n(kept_.begin() + from * map_.count(), n * map_.count(), rows_.begin());
+      }
+      use(from, n, rows_.data());
     }
   }
 
  private:
   const Trajectories& data_;
   const FeatureMap& map_;
+  std::span<const float> kept_;
   std::vector<float> seen_;
   std::vector<double> rows_;
 };
@@ -92,7 +100,19 @@ FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
       map_(data.observations, kStepCosines),
       targets_(data.actions),
       layout_{map_.count(), targets_.count()},
-      fold_of_(step_folds(data, kFeatureFolds)) {}
+      fold_of_(step_folds(data, kFeatureFolds)) {
+  const auto width = map_.count();
+  if (data.steps() * width > kMostKept) return;
+  std::vector<float> kept(static_cast<std::size_t>(data.steps() * width));
+  workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
+    FeatureRows rows(data_, map_, {});
+    rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
+      for (std::int64_t i = 0; i < n * width; ++i)
+        kept[static_cast<std::size_t>(from * width + i)] = static_cast<float>(row[i]);
+    });
+  });
+  kept_ = std::move(kept);
+}
 
 FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std::int64_t k) const {
   const auto size = layout_.size();
@@ -100,6 +120,8 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
   workers_.chunks(kStepParts, 1, [&](std::int64_t part, std::int64_t) {
     auto& own = parts[static_cast<std::size_t>(part)];
     own.assign(static_cast<std::size_t>(kFeatureFolds * k * size), 0.0);
+    FeatureRows rows(data_, map_, kept_);
+    std::vector<double> wanted(static_cast<std::size_t>(kStepRows * layout_.targets));
     const auto end = data_.steps() * (part + 1) / kStepParts;
     for (auto t = data_.steps() * part / kStepParts; t < end;) {
       workers_.throw_if_stopped();
@@ -110,9 +132,11 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
              fold_of_[static_cast<std::size_t>(until)] == fold)
         ++until;
       if (label >= 0) {
-        const auto stretch = step_sums(data_, t, until, map_, targets_);
         double* to = own.data() + (fold * k + label) * size;
-        for (std::size_t p = 0; p < stretch.size(); ++p) to[p] += stretch[p];
+        rows.each(t, until, [&](std::int64_t from, std::int64_t n, const double* row) {
+          targets_.copy(data_.actions, from, from + n, wanted);
+          add_step_rows(layout_, n, row, wanted.data(), to);
+        });
       }
       t = until;
     }
@@ -145,22 +169,25 @@ std::vector<double> FeatureSteps::solve(const Sums& sums, std::int64_t k,
 std::vector<float> FeatureSteps::errors(const Trajectories& data, std::int64_t k,
                                         std::span<const std::vector<double>> policies,
                                         std::span<const std::int32_t> folds) const {
+  const auto kept = &data == &data_ ? std::span<const float>(kept_) : std::span<const float>();
   const auto width = layout_.targets, columns = k * width;
   std::vector<float> result(static_cast<std::size_t>(data.steps() * columns));
   workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
-    FeatureRows rows(data, map_);
+    FeatureRows rows(data, map_, kept);
     std::vector<double> guess(static_cast<std::size_t>(columns));
     std::vector<double> wanted(static_cast<std::size_t>((end - begin) * width));
     targets_.copy(data.actions, begin, end, wanted);
-    rows.each(begin, end, [&](std::int64_t t, const double* row) {
-      const auto fold = folds.empty() ? 0 : folds[static_cast<std::size_t>(t)];
-      predict(layout_.features, columns, row, policies[static_cast<std::size_t>(fold)].data(),
-              guess.data());
-      const double* at = wanted.data() + (t - begin) * width;
-      float* out = result.data() + t * columns;
-      for (std::int64_t c = 0; c < columns; ++c)
-        out[c] = static_cast<float>((at[c % width] - guess[static_cast<std::size_t>(c)]) *
-                                    (at[c % width] - guess[static_cast<std::size_t>(c)]));
+    rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
+      for (auto t = from; t < from + n; ++t, row += layout_.features) {
+        const auto fold = folds.empty() ? 0 : folds[static_cast<std::size_t>(t)];
+        predict(layout_.features, columns, row, policies[static_cast<std::size_t>(fold)].data(),
+                guess.data());
+        const double* at = wanted.data() + (t - begin) * width;
+        float* out = result.data() + t * columns;
+        for (std::int64_t c = 0; c < columns; ++c)
+          out[c] = static_cast<float>((at[c % width] - guess[static_cast<std::size_t>(c)]) *
+                                      (at[c % width] - guess[static_cast<std::size_t>(c)]));
+      }
     });
   });
   return result;
@@ -244,14 +271,17 @@ std::vector<double> FeatureSteps::as_one(const Matrix& nats, std::span<const std
   });
   std::vector<double> result(labels.size());
   workers_.chunks(data_.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
-    FeatureRows rows(data_, map_);
-    rows.each(begin, end, [&](std::int64_t t, const double* row) {
-      const auto& weights = gates[half_of(fold_of_[static_cast<std::size_t>(t)])];
-      double odds = 0.0;
-      for (std::size_t m = 0; m < weights.size(); ++m) odds += row[m] * weights[m];
-      odds = std::clamp(odds, -kMostOdds, kMostOdds);
-      result[static_cast<std::size_t>(t)] = log_add(nats(t, first) - std::log1p(std::exp(-odds)),
-                                                    nats(t, second) - std::log1p(std::exp(odds)));
+    FeatureRows rows(data_, map_, kept_);
+    rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
+      for (auto t = from; t < from + n; ++t, row += layout_.features) {
+        double odds = 0.0;
+        predict(layout_.features, 1, row,
+                gates[half_of(fold_of_[static_cast<std::size_t>(t)])].data(), &odds);
+        odds = std::clamp(odds, -kMostOdds, kMostOdds);
+        result[static_cast<std::size_t>(t)] =
+            log_add(nats(t, first) - std::log1p(std::exp(-odds)),
+                    nats(t, second) - std::log1p(std::exp(odds)));
+      }
     });
   });
   return result;

@@ -38,6 +38,7 @@ class FeatureSteps final : public StepEvidence {
   ActionTargets targets_;
   StatisticsLayout layout_;
   std::vector<std::int32_t> fold_of_;  // [steps]
+  std::vector<float> kept_;            // [steps, features]; none where there are too many
 };
 
 }  // namespace kindred

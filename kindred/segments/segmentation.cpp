@@ -16,10 +16,10 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kSearchedSteps = 80'000;  // of whole episodes, where there are more
+constexpr std::int64_t kSearchedSteps = 60'000;  // of whole episodes, where there are more
 constexpr std::int64_t kFeatureWindow = 50;
 constexpr double kFirstRate = 1.0 / 200;
-constexpr int kComponentRounds = 2, kPolicyRounds = 2;
+constexpr int kComponentRounds = 2, kPolicyRounds = 1;
 constexpr double kClearlyBetter = 3.0;  // standard errors
 
 /// Labels of steps, numbered without gaps; those below 0 stay.
