@@ -20,6 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Trajectories that look made by more than one policy before it is worth a warning.
+constexpr std::int64_t kFewMixed = 3;
+constexpr double kShareMixed = 0.03;
+
 struct ClusterCommand {
   std::vector<std::string> arguments;
   std::vector<std::string> positional;
@@ -88,7 +92,7 @@ struct ClusterCommand {
     emit(common, result_json(outcome.record));
   }
 
-  static void tell_result(const RunRecord& record, const RunFolder& folder) {
+  void tell_result(const RunRecord& record, const RunFolder& folder) const {
     const auto& result = record.result;
     say(fmt::format("{}: {} in {}", record.method,
                     counted(record.dataset["episodes"], "trajectory", "trajectories"),
@@ -140,13 +144,24 @@ struct ClusterCommand {
   }
 
   /// What a user should not overlook, one sentence each.
-  static std::vector<std::string> warnings(const RunRecord& record) {
+  std::vector<std::string> warnings(const RunRecord& record) const {
+    std::vector<std::string> sentences;
     const auto asked = asked_k(record.options);
-    if (record.result.value("k_found", false) || !asked || record.k() >= *asked) return {};
-    return {
-        fmt::format("{} clusters were asked for, but only {} {} trajectories; ask for fewer, or "
-                    "have their number found with -k auto",
-                    *asked, record.k(), record.k() == 1 ? "has" : "have")};
+    if (!record.result.value("k_found", false) && asked && record.k() < *asked)
+      sentences.push_back(fmt::format(
+          "{} clusters were asked for, but only {} {} trajectories; ask for fewer, or have their "
+          "number found with -k auto",
+          *asked, record.k(), record.k() == 1 ? "has" : "have"));
+    const auto mixed = record.result.value("mixed_episodes", std::int64_t{0});
+    if (mixed >= kFewMixed &&
+        static_cast<double>(mixed) > kShareMixed * record.result["searched"].get<double>()) {
+      std::vector<std::string> segment{"segment"};
+      segment.insert(segment.end(), dataset.files.begin(), dataset.files.end());
+      sentences.push_back(fmt::format(
+          "some trajectories ({} of {}) look made by more than one policy: {}", grouped(mixed),
+          grouped(record.result["searched"].get<std::int64_t>()), command_line(segment)));
+    }
+    return sentences;
   }
 
   /// That the doctor found some; 'kindred info' says what they are.
@@ -222,7 +237,7 @@ struct ClusterCommand {
         restarts, good, agreement["least_nmi"].get<double>());
   }
 
-  static Json result_json(const RunRecord& record) {
+  Json result_json(const RunRecord& record) const {
     Json json = {{"method", record.method},
                  {"k", record.result["k"]},
                  {"episodes", record.dataset["episodes"]},
@@ -233,8 +248,8 @@ struct ClusterCommand {
                  {"peak_rss_mb", record.machine["peak_rss_mb"]}};
     for (const char* key :
          {"k_found", "k_asked", "considered", "almost_as_good", "v", "v_of_one", "searched",
-          "alternatives", "nmi", "ari", "ami", "chance_nmi", "accuracy", "purity", "ceiling",
-          "sizes", "objective_before_merge", "best_restart"})
+          "mixed_episodes", "alternatives", "nmi", "ari", "ami", "chance_nmi", "accuracy", "purity",
+          "ceiling", "sizes", "objective_before_merge", "best_restart"})
       if (record.result.contains(key)) json[key] = record.result[key];
     json["warnings"] = warnings(record);
     json["agreement"] = json["verdict"] = record.result["agreement"]["verdict"];

@@ -220,6 +220,7 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                           {"v_judged", clustering.judgement->judged}});
   if (clustering.searched > 0) {  // others do not look for alternatives
     record.result["searched"] = clustering.searched;
+    record.result["mixed_episodes"] = clustering.mixed_episodes;
     Json alternatives = Json::array();
     for (const auto& other : clustering.alternatives)
       alternatives.push_back({{"v", other.v}, {"nmi", other.nmi}});

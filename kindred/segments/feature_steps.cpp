@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "kindred/nn/kmeans.h"
 #include "kindred/nn/vectorise.h"
 #include "kindred/policies/exact_policies.h"
 #include "kindred/segments/state_gate.h"
@@ -19,9 +21,11 @@ constexpr std::int64_t kStepRows = 64;     // features of so many steps stay in 
 constexpr std::int64_t kStepBlock = 4096;  // steps a thread takes at a time
 constexpr std::int64_t kStepParts = 16;    // whatever the threads, so that sums add up the same
 constexpr std::int64_t kMostKept = std::int64_t{1} << 25;  // numbers: 128 MiB
-constexpr std::size_t kGateRows = 2000;    // of each of the two
-constexpr double kTails = 4.0;             // degrees of freedom of Student's distribution
-constexpr double kMostOdds = 7.0;          // a state never is a proof
+constexpr std::int64_t kMostRegions = 12, kStepsForARegion = 5000, kRegionRows = 10'000;
+constexpr double kElsewhere = 0.02;      // what steps of other regions count
+constexpr std::size_t kGateRows = 2000;  // of each of the two
+constexpr double kTails = 4.0;           // degrees of freedom of Student's distribution
+constexpr double kMostOdds = 7.0;        // a state never is a proof
 
 /// Gates are fitted on one half of the folds for the other.
 std::int32_t half_of(std::int32_t fold) { return fold % 2; }
@@ -101,6 +105,7 @@ FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
       targets_(data.actions),
       layout_{map_.count(), targets_.count()},
       fold_of_(step_folds(data, kFeatureFolds)) {
+  find_regions();
   const auto width = map_.count();
   if (data.steps() * width > kMostKept) return;
   std::vector<float> kept(static_cast<std::size_t>(data.steps() * width));
@@ -114,12 +119,51 @@ FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
   kept_ = std::move(kept);
 }
 
+void FeatureSteps::find_regions() {
+  regions_ = std::clamp<std::int64_t>(data_.steps() / kStepsForARegion, 1, kMostRegions);
+  const auto dim = map_.inputs().count();
+  const auto stride = std::max<std::int64_t>(1, data_.steps() / kRegionRows);
+  std::vector<double> points;
+  FeatureRows rows(data_, map_, {});
+  for (std::int64_t t = 0; t < data_.steps(); t += stride)
+    rows.each(t, t + 1, [&](std::int64_t, std::int64_t, const double* row) {
+      points.insert(points.end(), row + 1, row + 1 + dim);
+    });
+  Random random(0, "regions");
+  centres_ = kmeans(points, dim, regions_, 2, random, workers_, 50).centres;
+  region_of_ = regions_in(data_);
+}
+
+std::vector<std::int32_t> FeatureSteps::regions_in(const Trajectories& data) const {
+  std::vector<std::int32_t> result(static_cast<std::size_t>(data.steps()), 0);
+  if (regions_ == 1) return result;
+  const auto dim = map_.inputs().count();
+  const auto numbers = map_.with_cosines(0);
+  workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
+    FeatureRows rows(data, numbers, {});
+    rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
+      for (auto t = from; t < from + n; ++t, row += 1 + dim) {
+        double nearest = std::numeric_limits<double>::infinity();
+        for (std::int64_t r = 0; r < regions_; ++r) {
+          double distance = 0.0;
+          for (std::int64_t i = 0; i < dim; ++i)
+            distance += std::pow(row[1 + i] - centres_[static_cast<std::size_t>(r * dim + i)], 2);
+          if (distance >= nearest) continue;
+          nearest = distance;
+          result[static_cast<std::size_t>(t)] = static_cast<std::int32_t>(r);
+        }
+      }
+    });
+  });
+  return result;
+}
+
 FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std::int64_t k) const {
   const auto size = layout_.size();
   std::vector<Sums> parts(kStepParts);
   workers_.chunks(kStepParts, 1, [&](std::int64_t part, std::int64_t) {
     auto& own = parts[static_cast<std::size_t>(part)];
-    own.assign(static_cast<std::size_t>(kFeatureFolds * k * size), 0.0);
+    own.assign(static_cast<std::size_t>(kFeatureFolds * regions_ * k * size), 0.0);
     FeatureRows rows(data_, map_, kept_);
     std::vector<double> wanted(static_cast<std::size_t>(kStepRows * layout_.targets));
     const auto end = data_.steps() * (part + 1) / kStepParts;
@@ -127,12 +171,14 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
       workers_.throw_if_stopped();
       const auto label = labels[static_cast<std::size_t>(t)];
       const auto fold = fold_of_[static_cast<std::size_t>(t)];
+      const auto region = region_of_[static_cast<std::size_t>(t)];
       auto until = t + 1;
       while (until < end && labels[static_cast<std::size_t>(until)] == label &&
-             fold_of_[static_cast<std::size_t>(until)] == fold)
+             fold_of_[static_cast<std::size_t>(until)] == fold &&
+             region_of_[static_cast<std::size_t>(until)] == region)
         ++until;
       if (label >= 0) {
-        double* to = own.data() + (fold * k + label) * size;
+        double* to = own.data() + ((fold * regions_ + region) * k + label) * size;
         rows.each(t, until, [&](std::int64_t from, std::int64_t n, const double* row) {
           targets_.copy(data_.actions, from, from + n, wanted);
           add_step_rows(layout_, n, row, wanted.data(), to);
@@ -147,28 +193,36 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
   return all;
 }
 
-std::vector<double> FeatureSteps::solve(const Sums& sums, std::int64_t k,
-                                        std::int64_t without) const {
+std::vector<std::vector<double>> FeatureSteps::solve(const Sums& sums, std::int64_t k,
+                                                     std::int64_t without) const {
   const auto columns = k * layout_.targets;
-  std::vector<double> policies(static_cast<std::size_t>(layout_.features * columns));
-  for (std::int64_t j = 0; j < k; ++j) {
-    std::vector<double> own(static_cast<std::size_t>(layout_.size()), 0.0);
-    for (std::int64_t fold = 0; fold < kFeatureFolds; ++fold) {
-      if (fold == without) continue;
-      const double* from = sums.data() + (fold * k + j) * layout_.size();
-      for (std::size_t p = 0; p < own.size(); ++p) own[p] += from[p];
+  std::vector<std::vector<double>> policies(static_cast<std::size_t>(regions_));
+  for (std::int64_t region = 0; region < regions_; ++region) {
+    auto& here = policies[static_cast<std::size_t>(region)];
+    here.resize(static_cast<std::size_t>(layout_.features * columns));
+    for (std::int64_t j = 0; j < k; ++j) {
+      // What a policy does elsewhere counts a little: where it hardly was it acts as it usually
+      // does.
+      std::vector<double> own(static_cast<std::size_t>(layout_.size()), 0.0);
+      for (std::int64_t fold = 0; fold < kFeatureFolds; ++fold)
+        for (std::int64_t other = 0; other < regions_ && fold != without; ++other) {
+          const double weight = other == region ? 1.0 : kElsewhere;
+          const double* from = sums.data() + ((fold * regions_ + other) * k + j) * layout_.size();
+          for (std::size_t p = 0; p < own.size(); ++p) own[p] += weight * from[p];
+        }
+      const auto weights = solve_policy(layout_, own, kStepRidge);
+      for (std::int64_t m = 0; m < layout_.features; ++m)
+        std::copy_n(weights.data() + m * layout_.targets, layout_.targets,
+                    here.data() + m * columns + j * layout_.targets);
     }
-    const auto weights = solve_policy(layout_, own, kStepRidge);
-    for (std::int64_t m = 0; m < layout_.features; ++m)
-      std::copy_n(weights.data() + m * layout_.targets, layout_.targets,
-                  policies.data() + m * columns + j * layout_.targets);
   }
   return policies;
 }
 
 std::vector<float> FeatureSteps::errors(const Trajectories& data, std::int64_t k,
-                                        std::span<const std::vector<double>> policies,
-                                        std::span<const std::int32_t> folds) const {
+                                        std::span<const Policies> policies,
+                                        std::span<const std::int32_t> folds,
+                                        std::span<const std::int32_t> regions) const {
   const auto kept = &data == &data_ ? std::span<const float>(kept_) : std::span<const float>();
   const auto width = layout_.targets, columns = k * width;
   std::vector<float> result(static_cast<std::size_t>(data.steps() * columns));
@@ -180,8 +234,9 @@ std::vector<float> FeatureSteps::errors(const Trajectories& data, std::int64_t k
     rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
       for (auto t = from; t < from + n; ++t, row += layout_.features) {
         const auto fold = folds.empty() ? 0 : folds[static_cast<std::size_t>(t)];
-        predict(layout_.features, columns, row, policies[static_cast<std::size_t>(fold)].data(),
-                guess.data());
+        const auto region = static_cast<std::size_t>(regions[static_cast<std::size_t>(t)]);
+        predict(layout_.features, columns, row,
+                policies[static_cast<std::size_t>(fold)][region].data(), guess.data());
         const double* at = wanted.data() + (t - begin) * width;
         float* out = result.data() + t * columns;
         for (std::int64_t c = 0; c < columns; ++c)
@@ -195,11 +250,11 @@ std::vector<float> FeatureSteps::errors(const Trajectories& data, std::int64_t k
 
 JudgedSteps FeatureSteps::judge(std::span<const std::int32_t> labels, std::int64_t k) const {
   const auto all = sums(labels, k);
-  std::vector<std::vector<double>> policies(kFeatureFolds);
+  std::vector<Policies> policies(kFeatureFolds);
   workers_.chunks(kFeatureFolds, 1, [&](std::int64_t fold, std::int64_t) {
     policies[static_cast<std::size_t>(fold)] = solve(all, k, fold);
   });
-  const auto missed = errors(data_, k, policies, fold_of_);
+  const auto missed = errors(data_, k, policies, fold_of_, region_of_);
   const auto width = layout_.targets;
   JudgedSteps judged{.nats = Matrix(data_.steps(), k)};
   judged.noise.assign(static_cast<std::size_t>(width), 0.0);
@@ -278,9 +333,8 @@ std::vector<double> FeatureSteps::as_one(const Matrix& nats, std::span<const std
         predict(layout_.features, 1, row,
                 gates[half_of(fold_of_[static_cast<std::size_t>(t)])].data(), &odds);
         odds = std::clamp(odds, -kMostOdds, kMostOdds);
-        result[static_cast<std::size_t>(t)] =
-            log_add(nats(t, first) - std::log1p(std::exp(-odds)),
-                    nats(t, second) - std::log1p(std::exp(odds)));
+        result[static_cast<std::size_t>(t)] = log_add(nats(t, first) - std::log1p(std::exp(-odds)),
+                                                      nats(t, second) - std::log1p(std::exp(odds)));
       }
     });
   });
@@ -291,9 +345,9 @@ Matrix FeatureSteps::judge_others(const JudgedSteps& judged, std::span<const std
                                   const Trajectories& others) const {
   constexpr std::int64_t kNone = -1;
   const auto k = judged.nats.columns;
-  const std::vector<std::vector<double>> policies{solve(sums(labels, k), k, kNone)};
+  const std::vector<Policies> policies{solve(sums(labels, k), k, kNone)};
   Matrix nats(others.steps(), k);
-  weigh(errors(others, k, policies, {}), judged.noise, nats);
+  weigh(errors(others, k, policies, {}, regions_in(others)), judged.noise, nats);
   return nats;
 }
 

@@ -116,6 +116,12 @@ class Segmenting {
     guess.actors = by_episode(evidence_->judge(of_steps, guess.policies).nats);
     guess.components = guess.actors;
     guess.leave_out_empty();
+    if (options_.k == 0 && guess.policies > 1) {
+      const auto judged = evidence_->judge(guess.actors, guess.policies);
+      const auto joined = join(judged.nats, guess.actors, kFirstRate);
+      for (auto& actor : guess.actors) actor = joined.policy_of[static_cast<std::size_t>(actor)];
+      guess.leave_out_empty();
+    }
     value(guess);
     return guess;
   }

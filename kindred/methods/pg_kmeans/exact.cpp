@@ -1,5 +1,6 @@
 #include "kindred/methods/pg_kmeans/exact.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "kindred/core/stopwatch.h"
@@ -41,24 +42,44 @@ Agreement judge_answer(const SearchResult& found) {
   return result;
 }
 
-/// As Clustering holds them; not a number for episodes that were not searched.
-std::vector<double> held_out_margins(const Evidence& evidence, const Answer& answer,
-                                     std::span<const std::int64_t> searched,
-                                     std::int64_t episodes) {
-  const auto& labels = answer.fit.labels;
-  const auto k = answer.fit.k;
-  if (k < 2) return {};
-  const auto costs = evidence.costs_everywhere(labels, k, answer.held_out);  // [pieces, k]
-  std::vector<double> result(static_cast<std::size_t>(episodes),
-                             std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < searched.size(); ++i) {
-    const auto episode = static_cast<std::int64_t>(i);
-    Matrix scores(1, k);
-    for (auto p = evidence.first_piece(episode); p < evidence.first_piece(episode + 1); ++p)
-      for (std::int64_t j = 0; j < k; ++j) scores(0, j) -= costs(p, j);
-    result[static_cast<std::size_t>(searched[i])] = margins(scores, {&labels[i], 1}).front();
+constexpr double kClearPiece = 20.0;  // nats by which a piece is one policy's and no other's
+
+/// What the pieces of an episode say of who made it.
+struct PieceWitness {
+  Matrix scores;                   // [1, k]: of the whole episode
+  std::vector<std::uint8_t> made;  // [k]: whether some piece clearly is the policy's
+};
+
+PieceWitness ask_pieces(const Evidence& evidence, const Matrix& costs, std::int64_t episode) {
+  const auto k = costs.columns;
+  PieceWitness witness{Matrix(1, k), std::vector<std::uint8_t>(static_cast<std::size_t>(k), 0)};
+  for (auto p = evidence.first_piece(episode); p < evidence.first_piece(episode + 1); ++p) {
+    Matrix piece(1, k);
+    for (std::int64_t j = 0; j < k; ++j) piece(0, j) = -costs(p, j);
+    for (std::int64_t j = 0; j < k; ++j) witness.scores(0, j) += piece(0, j);
+    const auto best = best_columns(piece);
+    if (margins(piece, best).front() > kClearPiece)
+      witness.made[static_cast<std::size_t>(best.front())] = 1;
   }
-  return result;
+  return witness;
+}
+
+/// How sure labels are by policies that have not seen the episodes, not a number for episodes that
+/// were not searched; and how many episodes clearly had more than one policy.
+void ask_held_out(const Evidence& evidence, const Answer& answer,
+                  std::span<const std::int64_t> searched, std::int64_t episodes,
+                  Clustering& result) {
+  const auto& labels = answer.fit.labels;
+  if (answer.fit.k < 2) return;
+  const auto costs = evidence.costs_everywhere(labels, answer.fit.k, answer.held_out);
+  result.held_out_margins.assign(static_cast<std::size_t>(episodes),
+                                 std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < searched.size(); ++i) {
+    const auto witness = ask_pieces(evidence, costs, static_cast<std::int64_t>(i));
+    result.held_out_margins[static_cast<std::size_t>(searched[i])] =
+        margins(witness.scores, {&labels[i], 1}).front();
+    result.mixed_episodes += std::ranges::count(witness.made, 1) > 1;
+  }
 }
 
 }  // namespace
@@ -103,7 +124,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.centres = centres;
   result.held_out_fit =
       found.evidence->held_out_fit(answer.fit.labels, answer.fit.k, answer.held_out);
-  result.held_out_margins = held_out_margins(*found.evidence, answer, searched, data.episodes());
+  ask_held_out(*found.evidence, answer, searched, data.episodes(), result);
   result.k_found = options.k == 0;
   for (const auto& answer_for_k : found.answers)
     result.considered.push_back(answer_for_k.in_brief());
