@@ -1,0 +1,88 @@
+#include "kindred/segments/sticky_chain.h"
+
+#include <gmock/gmock.h>
+
+#include "kindred/segments/state_gate.h"
+
+namespace kindred {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::Gt;
+
+/// Two policies; the first explains the first `change` of the steps by `nats` better, then the
+/// other.
+Matrix turn_at(std::int64_t change, std::int64_t steps, double nats) {
+  Matrix scores(steps, 2);
+  for (std::int64_t t = 0; t < steps; ++t) scores(t, t < change ? 1 : 0) = -nats;
+  return scores;
+}
+
+TEST(StickyChain, FollowsASwitch) {
+  const auto nats = turn_at(30, 60, 1.0);
+  const std::vector<std::int64_t> offsets{0, 60};
+  const auto actors = most_likely_actors({nats, offsets}, 0.01, Workers(1));
+  EXPECT_EQ(count_switches(actors, offsets), 1);
+  EXPECT_EQ(actors[29], 0);
+  EXPECT_EQ(actors[30], 1);
+}
+
+TEST(StickyChain, IsNotMovedByAFewSteps) {
+  auto nats = turn_at(60, 60, 1.0);
+  for (std::int64_t t = 20; t < 24; ++t) std::swap(nats(t, 0), nats(t, 1));
+  const std::vector<std::int64_t> offsets{0, 60};
+  EXPECT_THAT(most_likely_actors({nats, offsets}, 0.01, Workers(1)), Each(0));
+}
+
+TEST(StickyChain, EpisodesBeginAnew) {
+  const auto nats = turn_at(3, 6, 1.0);
+  const std::vector<std::int64_t> offsets{0, 3, 6};
+  const auto actors = most_likely_actors({nats, offsets}, 1e-9, Workers(1));
+  EXPECT_THAT(actors, ElementsAre(0, 0, 0, 1, 1, 1));
+  EXPECT_EQ(count_switches(actors, offsets), 0);
+}
+
+TEST(StickyChain, ChancesFallNearASwitchOnly) {
+  const auto nats = turn_at(30, 60, 1.0);
+  const std::vector<std::int64_t> offsets{0, 60};
+  const auto actors = most_likely_actors({nats, offsets}, 0.01, Workers(1));
+  const auto sure = chances({nats, offsets}, 0.01, actors, Workers(1));
+  EXPECT_GT(sure[0], 0.99);
+  EXPECT_GT(sure[59], 0.99);
+  EXPECT_LT(sure[30], 0.95);
+  EXPECT_THAT(sure, Each(Gt(0.5)));
+}
+
+TEST(StickyChain, WhereNobodyCanKnowTheIntervalIsWide) {
+  auto nats = turn_at(30, 60, 2.0);
+  for (std::int64_t t = 25; t < 40; ++t) nats(t, 0) = nats(t, 1) = 0.0;  // both would do the same
+  const auto sharp = locate(turn_at(30, 60, 5.0), 0, 30, 60, 0, 1);
+  const auto wide = locate(nats, 0, 30, 60, 0, 1);
+  EXPECT_EQ(sharp.earliest, 30);
+  EXPECT_EQ(sharp.latest, 30);
+  EXPECT_LE(wide.earliest, 26);
+  EXPECT_GE(wide.latest, 38);
+}
+
+TEST(StickyChain, NamingCostsForSwitchesNotForTheirAbsence) {
+  const std::vector<std::int64_t> offsets{0, 50, 100};
+  std::vector<std::int32_t> actors(100, 0);
+  EXPECT_DOUBLE_EQ(naming_cost(actors, offsets, 2), 0.0);
+  for (std::size_t t = 70; t < 100; ++t) actors[t] = 1;
+  EXPECT_GT(naming_cost(actors, offsets, 2), 4.0);
+}
+
+TEST(StateGate, LearnsWhichSideAStateIsOn) {
+  TwoKinds sample{.features = 2, .firsts = 50};
+  for (int i = 0; i < 100; ++i) {
+    sample.rows.push_back(1.0);
+    sample.rows.push_back(i < 50 ? 1.0 + 0.01 * i : -1.0 - 0.01 * i);
+  }
+  const auto odds = fit_log_odds(sample);
+  EXPECT_GT(odds[0] + odds[1], 1.0);
+  EXPECT_LT(odds[0] - odds[1], -1.0);
+}
+
+}  // namespace
+}  // namespace kindred
