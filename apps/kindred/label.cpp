@@ -1,4 +1,4 @@
-// kindred label: a run's labels written into its dataset, and taken out again.
+// kindred label: a run's labels, or segments, written into their dataset, and taken out again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "command.h"
 #include "kindred/data/label_writer.h"
 #include "kindred/runs/run.h"
+#include "kindred/runs/segments.h"
 
 namespace kindred::app {
 namespace {
@@ -38,15 +39,22 @@ struct LabelCommand {
       write();
   }
 
-  void write() const {
+  LabelledDataset load() const {
+    if (holds_segments(run_folder))
+      return load_labelled_dataset(load_segments(SegmentFolder(run_folder)), into, "--into");
     const RunFolder folder(run_folder);
-    const auto [dataset, labels, clusters, reading] = load_labelled_dataset(
-        with_alternative(load_run(folder), folder, alternative), into, "--into");
+    return load_labelled_dataset(with_alternative(load_run(folder), folder, alternative), into,
+                                 "--into");
+  }
+
+  void write() const {
+    const auto [dataset, labels, clusters, reading] = load();
     const auto written = write_labels(reading, dataset, labels, options);
-    const auto left_out = std::ranges::count(labels.labels, kNoLabel);
-    say(fmt::format("{} of {} episodes labelled, {} clusters",
-                    grouped(dataset.data.episodes() - left_out), grouped(dataset.data.episodes()),
-                    clusters));
+    const bool by_step = !labels.steps.empty();
+    const auto all = by_step ? dataset.data.steps() : dataset.data.episodes();
+    const auto left_out = std::ranges::count(by_step ? labels.steps : labels.labels, kNoLabel);
+    say(fmt::format("{} of {} {} labelled, {} {}", grouped(all - left_out), grouped(all),
+                    by_step ? "steps" : "episodes", clusters, by_step ? "policies" : "clusters"));
     Json files = Json::array();
     for (const auto& [file, what] : written) {
       tell("written to", file.string());
@@ -61,17 +69,20 @@ struct LabelCommand {
                   {"format", name_of(dataset.format)},
                   {"key", options.key},
                   {"alternative", alternative},
-                  {"labelled", dataset.data.episodes() - left_out},
+                  {"of", by_step ? "steps" : "episodes"},
+                  {"labelled", all - left_out},
                   {"left_out", left_out},
                   {"k", clusters},
                   {"written", files}});
   }
 
   void take_back() const {
-    const auto run = load_run(RunFolder(run_folder));
-    const auto paths = dataset_files(run.record, into, "--into");
+    const auto record = holds_segments(run_folder)
+                            ? dataset_record(load_segments(SegmentFolder(run_folder)))
+                            : load_run(RunFolder(run_folder)).record;
+    const auto paths = dataset_files(record, into, "--into");
     Json files = Json::array();
-    const auto format = format_named(run.record.dataset.at("format").get<std::string>());
+    const auto format = format_named(record.dataset.at("format").get<std::string>());
     for (const auto& file : undo_labels(paths, format)) {
       tell("as it was", file.string());
       files.push_back(file.string());
@@ -83,22 +94,29 @@ struct LabelCommand {
 }  // namespace
 
 void add_label(CLI::App& app) {
-  auto* command = app.add_subcommand("label", "Write a run's labels into its dataset");
+  auto* command =
+      app.add_subcommand("label", "Write a run's labels, or segments, into its dataset");
   command->footer(
       "Examples:\n"
       "  kindred label run\n"
       "  kindred label run --into copy-of-hopper.hdf5 --key operator_id\n"
       "  kindred label run --alternative 2\n"
       "  kindred label run --undo\n"
+      "  kindred label hopper-segments\n"
       "Where the labels go, by the format of the dataset:\n"
       "  D4RL       infos/policy_id for every step, and a CSV beside the file\n"
       "  Minari     policy_id in the metadata of every episode (tables: and a CSV)\n"
       "  robomimic  mask/policy_0, mask/policy_1, ...: filter keys\n"
       "  LeRobot    policy_id of every episode (v3: and of every step) in its own files\n"
       "  Kindred    found/policy_id; NPZ, Parquet, HDF5 by keys: a CSV beside the file\n"
-      "Nothing else changes. Episodes the run left out get -1, or nothing.");
+      "Nothing else changes. Episodes the run left out get -1, or nothing.\n"
+      "Of a folder that 'kindred segment' made, every step gets who acts in it: D4RL\n"
+      "and LeRobot v3 in the same places, Minari in infos/policy_id of each episode,\n"
+      "robomimic in data/demo_0/policy_id, ..., Kindred in found/policy_id_steps; the\n"
+      "CSV, where there is one, then has a line per segment.");
   const auto state = std::make_shared<LabelCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command->add_option("RUN", state->run_folder, "A finished run folder, or one with segments")
+      ->required();
   state->common.add_json(*command);
   state->flags.add(*command, state->describe(), "Labels");
   state->flags.add_uniform(*command);

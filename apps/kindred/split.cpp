@@ -1,4 +1,4 @@
-// kindred split and kindred filter: new datasets with some clusters of a run.
+// kindred split and kindred filter: new datasets with some clusters of a run, or segments.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +11,9 @@
 #include "kindred/core/error.h"
 #include "kindred/core/staged_file.h"
 #include "kindred/data/extract.h"
+#include "kindred/data/select.h"
 #include "kindred/runs/run.h"
+#include "kindred/runs/segments.h"
 
 namespace kindred::app {
 namespace {
@@ -45,7 +47,8 @@ struct ClusterSource {
 
   std::vector<std::int64_t> episodes_of(const LabelledDataset& dataset,
                                         std::span<const std::int64_t> clusters) const {
-    const auto& [labels, margins] = dataset.labels;
+    const auto& labels = dataset.labels.labels;
+    const auto& margins = dataset.labels.margins;
     std::vector<std::int64_t> episodes;
     for (std::size_t i = 0; i < labels.size(); ++i)
       if (std::ranges::find(clusters, labels[i]) != clusters.end() &&
@@ -75,7 +78,8 @@ struct ClusterSource {
   }
 
   void add_to(CLI::App& command) {
-    command.add_option("RUN", run_folder, "A finished run folder")->required();
+    command.add_option("RUN", run_folder, "A finished run folder; filter: or one with segments")
+        ->required();
     common.add_json(command);
   }
 
@@ -120,23 +124,68 @@ struct SplitCommand : ClusterSource {
 
 struct FilterCommand : ClusterSource {
   std::vector<std::int64_t> clusters;
+  std::vector<std::int64_t> policies;
+  std::int64_t min_length = 1;
 
   OptionTable describe_clusters() {
     return {integers("clusters", clusters, "Numbers of the clusters to keep, such as 0,2.")};
   }
 
+  OptionTable describe_segments() {
+    return {integers("policy", policies, "Numbers of the policies whose segments to keep."),
+            integer("min-length", min_length, 1, std::numeric_limits<std::int64_t>::max(),
+                    "Leave out segments with fewer steps.")};
+  }
+
   void run() {
     flags.apply();
+    if (holds_segments(run_folder)) return cut_segments();
+    if (!policies.empty() || min_length > 1)
+      throw InvalidArgument("'{}' is no folder of 'kindred segment'; of a run choose --clusters",
+                            run_folder);
     if (clusters.empty()) throw InvalidArgument("name the clusters to keep with --clusters 0,2");
     const auto dataset = load();
     for (const auto cluster : clusters)
       if (cluster >= dataset.clusters)
         throw InvalidArgument("there is no cluster {}; the run has clusters 0 to {}", cluster,
                               dataset.clusters - 1);
-    auto part = extract(dataset, clusters, output);
+    tell_new(extract(dataset, clusters, output), dataset.dataset,
+             fmt::format("clusters {}", fmt::join(clusters, ", ")));
+  }
+
+  /// Segments become episodes.
+  void cut_segments() {
+    if (policies.empty() || !clusters.empty() || least_margin != kAnyMargin)
+      throw InvalidArgument("'{}' holds segments; name the policies to keep with --policy 0,2",
+                            run_folder);
+    const auto [dataset, labels, count, reading] =
+        load_labelled_dataset(load_segments(SegmentFolder(run_folder)), moved_to, "--data");
+    require_one_file(dataset);
+    for (const auto policy : policies)
+      if (policy < 0 || policy >= count)
+        throw InvalidArgument("there is no policy {}; the segments have policies 0 to {}", policy,
+                              count - 1);
+    std::vector<Stretch> stretches;
+    std::int64_t steps = 0;
+    for (const auto& one : labelled_stretches(labels.steps, dataset.data.offsets.span())) {
+      if (one.end - one.begin < min_length ||
+          std::ranges::find(policies, one.label) == policies.end())
+        continue;
+      stretches.push_back(one);
+      steps += one.end - one.begin;
+    }
+    if (stretches.empty())
+      throw InvalidArgument("no segment of policy {} has at least {} steps",
+                            fmt::join(policies, " or "), min_length);
+    extract_stretches(dataset.path, dataset.format, dataset.data, stretches, output);
+    tell_new({{"policies", policies}, {"episodes", stretches.size()}, {"steps", steps}}, dataset,
+             fmt::format("segments of policy {}", fmt::join(policies, ", ")));
+  }
+
+  void tell_new(Json part, const Dataset& source, const std::string& what) const {
     part["path"] = output;
-    part["format"] = name_of(dataset.dataset.format);
-    say(fmt::format("clusters {} of {}", fmt::join(clusters, ", "), dataset.dataset.path));
+    part["format"] = name_of(source.format);
+    say(fmt::format("{} of {}", what, source.path));
     tell_part(part);
     emit(common, part);
   }
@@ -164,12 +213,15 @@ void add_split(CLI::App& app) {
 }
 
 void add_filter(CLI::App& app) {
-  auto* command = app.add_subcommand("filter", "Make a dataset of some clusters of a run");
+  auto* command = app.add_subcommand("filter", "Make a dataset of some clusters or segments");
   command->footer(
       "Examples:\n"
       "  kindred filter run --clusters 1 -o expert.hdf5\n"
       "  kindred filter run --clusters 0,2 --least-margin 10 -o sure.hdf5\n"
-      "The new dataset has the format of the old one and everything in it.");
+      "  kindred filter hopper-segments --policy 2 --min-length 30 -o expert.hdf5\n"
+      "The new dataset has the format of the old one and everything in it. Segments,\n"
+      "found by 'kindred segment', become episodes that end with a timeout where they\n"
+      "were cut.");
   const auto state = std::make_shared<FilterCommand>();
   state->add_to(*command);
   command
@@ -177,6 +229,7 @@ void add_filter(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   state->flags.add(*command, state->describe_clusters(), "Clusters");
+  state->flags.add(*command, state->describe_segments(), "Segments");
   state->finish(*command);
   command->callback([state] { state->run(); });
 }

@@ -81,7 +81,11 @@ void write_d4rl(const Trajectories& data, const std::filesystem::path& path) {
   if (!data.rewards.empty()) file.write(layout.rewards, data.rewards.span(), {data.steps()});
   file.write_flags(layout.terminals, flags.terminals);
   file.write_flags(layout.timeouts, flags.timeouts);
-  write_step_labels(file, ReadOptions{}.label_key, data, data.labels);
+  const auto key = ReadOptions{}.label_key;
+  if (data.actors.empty())
+    write_step_labels(file, key, data, data.labels);
+  else
+    file.write("infos/" + key, data.actors.span(), {data.steps()});
   write_step_labels(file, kOracle, data, data.oracle);
   file.commit();
 }

@@ -12,6 +12,8 @@
 namespace kindred {
 namespace {
 
+constexpr std::int64_t kMostActors = 1 << 20;  // beyond that the numbers mean something else
+
 /// The first `size` values of a column, without copying them.
 template <class T>
 Column<T> first(Column<T> column, std::int64_t size) {
@@ -103,6 +105,16 @@ FoundLabels labels_from(std::vector<std::string> texts) {
   return found;
 }
 
+void set_actors(Trajectories& data, std::span<const std::int64_t> of_steps) {
+  const auto [least, most] = std::ranges::minmax(of_steps);
+  if (least < 0 || most > kMostActors) {
+    data.provenance["labels"] = "ignored: they change within an episode, and some name no policy";
+    return;
+  }
+  data.actors = std::vector<std::int32_t>(of_steps.begin(), of_steps.end());
+  data.labels = most_frequent_actors(data);
+}
+
 void set_labels(Trajectories& data, const FoundLabels& found, const std::string& where) {
   const auto numbered = number_texts(found.texts);
   const auto& all = found.texts.empty() ? found.numbers : numbered.numbers;
@@ -115,7 +127,7 @@ void set_labels(Trajectories& data, const FoundLabels& found, const std::string&
   } else if (const auto labels = of_episodes(data, all)) {
     set_labels(data, *labels);
   } else {
-    data.provenance["labels"] = "ignored: they change within an episode";
+    set_actors(data, std::span(all).first(static_cast<std::size_t>(steps)));
   }
   if (!data.labels.empty()) data.label_names = numbered.texts;
 }

@@ -27,6 +27,10 @@ Trajectories cut_into_episodes(Trajectories flat, const ReadOptions& options,
 /// unknown; else says in the provenance why not.
 void set_labels(Trajectories& data, std::span<const std::int64_t> labels);
 
+/// Sets who acts at each step, [steps], and as an episode's label who does most in it. Where a step
+/// has none, or a number no policy has, says in the provenance that they are ignored.
+void set_actors(Trajectories& data, std::span<const std::int64_t> of_steps);
+
 /// True policies as a file holds them, for each step or each episode: numbers, or texts.
 struct FoundLabels {
   std::vector<std::int64_t> numbers;  ///< -1: unknown.
@@ -38,9 +42,9 @@ struct FoundLabels {
 /// Texts that are all whole numbers or empty become numbers.
 FoundLabels labels_from(std::vector<std::string> texts);
 
-/// Sets data.labels, and their names where they are texts. Labels of steps must be the same within
-/// each episode, and may go on beyond the last; of another number than there are steps or episodes
-/// they throw DataFormatError that begins with `where`.
+/// Sets data.labels, and their names where they are texts. Labels of steps may go on beyond the
+/// last episode, and where they change within one become data.actors; of another number than there
+/// are steps or episodes they throw DataFormatError that begins with `where`.
 void set_labels(Trajectories& data, const FoundLabels& found, const std::string& where);
 
 /// The flags a format that marks ends needs to find the episodes of `data` again: `timeouts` is

@@ -1,4 +1,5 @@
-// A new dataset with some episodes of another, in the same format and with nothing lost.
+// A new dataset with some episodes of another, or stretches of them, in the same format and with
+// nothing lost.
 //
 // D4RL, Minari and robomimic files are copied as HDF5, so that columns, attributes and metadata
 // Kindred does not read come along: D4RL keeps the rows of every column over steps, `infos/*`
@@ -14,6 +15,7 @@
 #include <span>
 
 #include "kindred/data/formats.h"
+#include "kindred/data/select.h"
 #include "kindred/data/trajectories.h"
 
 namespace kindred {
@@ -24,5 +26,13 @@ namespace kindred {
 /// DataFormatError.
 void extract_episodes(const std::filesystem::path& source, Format format, const Trajectories& data,
                       std::span<const std::int64_t> episodes, const std::filesystem::path& target);
+
+/// The same with stretches of episodes as episodes of their own, in the order of the data and
+/// without overlap. Those that were cut end with a timeout, in Minari with a truncation and the
+/// observation that came next; robomimic's demos are then numbered anew, and attributes say what
+/// each was cut from. Throws InvalidArgument for LeRobot folders and tables in files that name the
+/// episode of each row, where episodes cannot be cut.
+void extract_stretches(const std::filesystem::path& source, Format format, const Trajectories& data,
+                       std::span<const Stretch> stretches, const std::filesystem::path& target);
 
 }  // namespace kindred

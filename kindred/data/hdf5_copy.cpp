@@ -155,16 +155,16 @@ void copy_object(const InputFile& from, const std::string& name, OutputFile& to,
   if (copied < 0) fail_reading(from, name);
 }
 
-void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to) {
+void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to,
+                     const std::string& as) {
   const Handle source = require(from, object);
-  const Handle target(
-      H5Oopen(to.handle().get(), object.empty() ? "/" : object.c_str(), H5P_DEFAULT));
+  const Handle target(H5Oopen(to.handle().get(), as.empty() ? "/" : as.c_str(), H5P_DEFAULT));
   copy_attributes(source, target);
-  to.check(true, object);
+  to.check(true, as);
 }
 
 void copy_rows(const InputFile& from, const std::string& name, std::span<const RowRange> ranges,
-               OutputFile& to) {
+               OutputFile& to, const std::string& as) {
   const Handle source = open_cached(from, name);
   const Handle type(H5Dget_type(source.get()));
   const Handle source_space(H5Dget_space(source.get()));
@@ -172,15 +172,15 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
   const Handle storage = storage_of(source, space);
   const Handle links = groups_as_needed();
   const Handle access = cache_for(storage, space, H5Tget_size(type.get()));
-  Handle target(H5Dcreate2(to.handle().get(), name.c_str(), type.get(), space.get(), links.get(),
+  Handle target(H5Dcreate2(to.handle().get(), as.c_str(), type.get(), space.get(), links.get(),
                            storage.get(), access.get()));
-  to.check(static_cast<bool>(target), fmt::format("dataset '{}'", name));
+  to.check(static_cast<bool>(target), fmt::format("dataset '{}'", as));
   copy_attributes(source, target);
 
   auto block = extents(space);
   std::int64_t row_bytes = static_cast<std::int64_t>(H5Tget_size(type.get()));
   for (std::size_t i = 1; i < block.size(); ++i) row_bytes *= static_cast<std::int64_t>(block[i]);
-  if (row_bytes == 0) return to.close(std::move(target), name);
+  if (row_bytes == 0) return to.close(std::move(target), as);
   const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / row_bytes);
   std::int64_t written = 0;
   for (const auto& range : ranges)
@@ -195,10 +195,10 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
       values.set_filled();
       to.check(H5Dwrite(target.get(), type.get(), memory.get(),
                         rows_of(space, written, count).get(), H5P_DEFAULT, values.data()) >= 0,
-               fmt::format("dataset '{}'", name));
+               fmt::format("dataset '{}'", as));
       written += count;
     }
-  to.close(std::move(target), name);
+  to.close(std::move(target), as);
 }
 
 std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name) {

@@ -22,12 +22,14 @@ struct RowRange {
 void copy_object(const InputFile& from, const std::string& name, OutputFile& to,
                  const std::string& as);
 
-/// All attributes of an object ("" is the root) that both files have.
-void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to);
+/// All attributes of an object ("" is the root), to the object `as` that is there.
+void copy_attributes(const InputFile& from, const std::string& object, OutputFile& to,
+                     const std::string& as);
 
-/// Some rows of a dataset, one range after the other; type, compression and attributes stay.
+/// Some rows of a dataset, one range after the other, under the name `as`; type, compression and
+/// attributes stay.
 void copy_rows(const InputFile& from, const std::string& name, std::span<const RowRange> ranges,
-               OutputFile& to);
+               OutputFile& to, const std::string& as);
 
 /// The words in a list of text, of fixed or variable length; nothing when `name` is something else.
 std::optional<std::vector<std::string>> words_of(const InputFile& file, const std::string& name);

@@ -138,6 +138,9 @@ Trajectories join_episodes(const Parts& parts, std::span<const std::string> name
   data.observation_names = parts[0].observation_names;
   data.action_names = parts[0].action_names;
   join_labels(parts, data);
+  if (data.label_names.empty())  // else a number may mean another policy in each file
+    data.actors = joined<std::int32_t>(
+        parts, [](const auto& p) -> auto& { return p.actors; });
   return data;
 }
 

@@ -9,10 +9,12 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/data/csv.h"
 #include "kindred/data/format_readers.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/lerobot_labels.h"
 #include "kindred/data/minari_tables.h"
+#include "kindred/data/select.h"
 #include "kindred/data/undo.h"
 
 namespace kindred {
@@ -53,8 +55,8 @@ fs::path labelled_file(const fs::path& path, Format format) {
 /// Labels of a format in its HDF5 file: what is there, and how to write others.
 class Place {
  public:
-  Place(Format format, const std::string& key, const Trajectories& data)
-      : format_(format), key_(key), data_(data) {}
+  Place(Format format, const std::string& key, const Trajectories& data, bool of_steps)
+      : format_(format), key_(key), data_(data), of_steps_(of_steps) {}
 
   /// A dataset's name, or how the names of all datasets or attributes begin.
   std::string name() const {
@@ -62,16 +64,17 @@ class Place {
       case Format::kD4rl:
         return "infos/" + key_;
       case Format::kMinari:
-        return key_;
+        return of_steps_ ? "infos/" + key_ : key_;
       case Format::kRobomimic:
-        return "mask/" + stem_of(key_) + "_";
+        return of_steps_ ? key_ : "mask/" + stem_of(key_) + "_";
       default:
-        return "found/" + key_;
+        return "found/" + key_ + (of_steps_ ? "_steps" : "");
     }
   }
 
   /// In words.
   std::string description() const {
+    if (is_in_groups()) return fmt::format("'{}' of every step in its episodes", name());
     switch (format_) {
       case Format::kMinari:
         return fmt::format("attribute '{}' of its episodes", key_);
@@ -84,6 +87,11 @@ class Place {
 
   /// The datasets that hold labels; for Minari the groups with the attribute.
   std::vector<std::string> taken(const hdf5::InputFile& file) const {
+    if (is_in_groups()) {
+      auto names = names_in_groups();
+      std::erase_if(names, [&](const auto& name) { return !file.has_dataset(name); });
+      return names;
+    }
     if (format_ == Format::kRobomimic)
       return file.has_group("mask") ? hdf5::numbered_children(file, "mask", stem_of(key_) + "_")
                                     : std::vector<std::string>();
@@ -97,27 +105,55 @@ class Place {
 
   void clear(hdf5::ChangedFile& file, const std::vector<std::string>& taken) const {
     for (const auto& name : taken)
-      if (format_ == Format::kMinari)
+      if (format_ == Format::kMinari && !of_steps_)
         file.remove_attribute(name, key_);
       else
         file.remove(name);
   }
 
   void write(hdf5::ChangedFile& file, const EpisodeLabels& found, std::int64_t rows) const {
-    if (format_ == Format::kD4rl)
+    if (is_in_groups())
+      write_in_groups(file, found.steps);
+    else if (format_ == Format::kD4rl)
       file.write<std::int32_t>(name(), of_steps(found, rows), {rows});
     else if (format_ == Format::kMinari)
       write_attributes(file, found);
     else if (format_ == Format::kRobomimic)
       write_masks(file, found);
+    else if (of_steps_)
+      file.write<std::int32_t>(name(), found.steps, {data_.steps()});
     else
       file.write<std::int32_t>(name(), found.labels, {data_.episodes()});
     file.write_attribute("", found_mark(name()), 1);
   }
 
  private:
+  /// Labels of steps where each episode is a group.
+  bool is_in_groups() const {
+    return of_steps_ && (format_ == Format::kMinari || format_ == Format::kRobomimic);
+  }
+
+  std::vector<std::string> names_in_groups() const {
+    std::vector<std::string> names;
+    for (const auto& id : data_.ids)
+      names.push_back((format_ == Format::kRobomimic ? "data/" : "") + id + "/" + name());
+    return names;
+  }
+
+  void write_in_groups(hdf5::ChangedFile& file, std::span<const std::int32_t> steps) const {
+    const auto names = names_in_groups();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto episode = static_cast<std::int64_t>(i);
+      const auto part = steps.subspan(static_cast<std::size_t>(data_.offsets[episode]),
+                                      static_cast<std::size_t>(data_.length(episode)));
+      file.write(names[i], part, {data_.length(episode)});
+    }
+  }
+
   std::vector<std::int32_t> of_steps(const EpisodeLabels& found, std::int64_t rows) const {
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(rows), kNoLabel);
+    auto labels = found.steps;
+    labels.resize(static_cast<std::size_t>(rows), kNoLabel);
+    if (of_steps_) return labels;
     for (std::int64_t i = 0; i < data_.episodes(); ++i)
       std::fill(labels.begin() + data_.offsets[i], labels.begin() + data_.offsets[i + 1],
                 found.labels[static_cast<std::size_t>(i)]);
@@ -140,6 +176,7 @@ class Place {
   Format format_;
   const std::string& key_;
   const Trajectories& data_;
+  bool of_steps_;
 };
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -193,12 +230,28 @@ fs::path sidecar_of(const fs::path& path, const std::string& key) {
   return path.parent_path() / fmt::format("{}.{}.csv", path.stem().string(), stem_of(key));
 }
 
+const char* sidecar_words(const EpisodeLabels& labels) {
+  return labels.steps.empty() ? "a table by episode" : "a table of who acts from when to when";
+}
+
+std::string table_of_stretches(const Trajectories& data, std::span<const std::int32_t> steps) {
+  std::string text = "episode,start,end,policy\n";
+  for (const auto& one : labelled_stretches(steps, data.offsets.span()))
+    text += fmt::format("{},{},{},{}\n", csv_field(data.ids[static_cast<std::size_t>(one.episode)]),
+                        one.begin, one.end, one.label);
+  return text;
+}
+
 std::unique_ptr<FileChange> change_sidecar(const fs::path& path, const Trajectories& data,
                                            const EpisodeLabels& found,
                                            const LabelOptions& options) {
   std::error_code ignored;
   if (fs::exists(path, ignored) && !options.replace && !can_undo(path))
     refuse(fmt::format("'{}' is there, and Kindred did not write it", path.string()));
+  if (!found.steps.empty())
+    return std::make_unique<FileChange>(path, [&](const fs::path& copy) {
+      write_text(copy, table_of_stretches(data, found.steps));
+    });
   std::vector<std::string> episodes;
   std::vector<std::int32_t> labels;
   std::vector<double> margins;
@@ -219,9 +272,17 @@ std::vector<LabelledFile> label_lerobot(const fs::path& path, const Trajectories
   if (!options.replace && has_foreign_labels(folder, options.key))
     refuse(fmt::format("'{}' has something called '{}' that Kindred did not write", path.string(),
                        options.key));
-  for (const auto& change : change_lerobot(folder, data, labels, options.key)) change->commit();
-  if (!folder.many_in_a_file)
-    return {{folder.episode_files[0], fmt::format("'{}' of each episode", options.key)}};
+  auto changes = change_lerobot(folder, data, labels, options.key);
+  std::vector<LabelledFile> written;
+  if (!folder.many_in_a_file && !labels.steps.empty()) {
+    written.push_back({sidecar_of(folder_name(path), options.key), sidecar_words(labels)});
+    changes.push_back(change_sidecar(written[0].file, data, labels, options));
+  }
+  for (const auto& change : changes) change->commit();
+  if (!folder.many_in_a_file) {
+    written.push_back({folder.episode_files[0], fmt::format("'{}' of each episode", options.key)});
+    return written;
+  }
   return {{folder.root / "meta" / "episodes", fmt::format("column '{}' by episode", options.key)},
           {folder.root / "data", fmt::format("column '{}' by step", options.key)}};
 }
@@ -248,7 +309,7 @@ std::vector<LabelledFile> label_tables(const fs::path& path, const fs::path& fol
   changes.push_back(change_sidecar(sidecar, data, labels, options));
   for (const auto& change : changes) change->commit();
   return {{folder, fmt::format("'{}' in the metadata of its episodes", options.key)},
-          {sidecar, "a table by episode"}};
+          {sidecar, sidecar_words(labels)}};
 }
 
 /// Files beside `path` called `<stem>.<name>.csv` that Kindred wrote.
@@ -289,6 +350,7 @@ std::vector<fs::path> undo_lerobot(const fs::path& path) {
   const auto info = path / "meta" / "info.json";
   const FolderLock lock(info);
   auto files = changed_files_below(path);
+  for (auto& sidecar : changed_sidecars(folder_name(path))) files.push_back(std::move(sidecar));
   std::ranges::reverse(files);
   std::ranges::stable_partition(files, [&](const fs::path& file) { return file != info; });
   undo_files(files, path);
@@ -306,6 +368,18 @@ std::vector<fs::path> undo_tables(const fs::path& path, const fs::path& folder) 
 }
 
 }  // namespace
+
+EpisodeLabels labels_of_steps(std::vector<std::int32_t> steps,
+                              std::span<const std::int64_t> offsets) {
+  EpisodeLabels found;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const auto begin = steps.begin() + offsets[i], end = steps.begin() + offsets[i + 1];
+    const bool same = std::all_of(begin, end, [&](const auto label) { return label == *begin; });
+    found.labels.push_back(same ? *begin : kNoLabel);
+  }
+  found.steps = std::move(steps);
+  return found;
+}
 
 EpisodeLabels match_labels(const Trajectories& data, const LabelsFile& found) {
   std::unordered_map<std::string_view, std::size_t> number_of;
@@ -337,7 +411,7 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
   const FolderLock lock(file.empty() ? path : file);
   std::vector<LabelledFile> written;
   std::vector<std::unique_ptr<FileChange>> changes;
-  const Place place(format, options.key, data);
+  const Place place(format, options.key, data, !labels.steps.empty());
   if (!file.empty()) {
     changes.push_back(change_file(file, place, format, labels, options));
     written.push_back({file, place.description()});
@@ -348,7 +422,7 @@ std::vector<LabelledFile> write_labels(const fs::path& path, Format format,
   if (format == Format::kD4rl || has_sidecar_only(format)) {
     const auto sidecar = sidecar_of(path, options.key);
     changes.push_back(change_sidecar(sidecar, data, labels, options));
-    written.push_back({sidecar, "a table by episode"});
+    written.push_back({sidecar, sidecar_words(labels)});
   }
   for (const auto& change : changes) change->commit();
   return written;

@@ -8,6 +8,15 @@
 //   LeRobot    `<key>` of each episode in its metadata (-1: no label) and, in v3, of each step
 //   NPZ, Parquet, and HDF5 of no format: a CSV by episode beside the file
 //
+// Labels of steps, which change within episodes, go elsewhere where a format has room for them:
+//
+//   Minari     `infos/<key>` in each episode's group, int32 per step
+//   robomimic  `data/demo_i/<key>`, int32 per step
+//   Kindred    `found/<key>_steps`, int32 per step
+//   LeRobot    the same places; an episode of several policies has the label -1
+//
+// and the CSV, which LeRobot v2 then has too, is by stretch: episode, start, end, policy.
+//
 // The key is `policy_id`; without a final `_id` it names masks and the CSV (`<stem>.policy.csv`).
 // Nothing else of the file changes, a kill leaves each file as it was or labelled, and undo_labels
 // brings back every byte (see undo.h). A root attribute (LeRobot: meta/info.json, Minari's tables:
@@ -17,6 +26,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,11 +38,16 @@ namespace kindred {
 
 inline constexpr std::int32_t kNoLabel = -1;
 
-/// Labels of every episode of a dataset.
+/// Labels of every episode of a dataset, or of every step.
 struct EpisodeLabels {
-  std::vector<std::int32_t> labels;  ///< [episodes]; kNoLabel where there is none.
-  std::vector<double> margins;       ///< [episodes], 0 where there is no label; or empty.
+  std::vector<std::int32_t> labels;      ///< [episodes]; kNoLabel where there is none.
+  std::vector<double> margins;           ///< [episodes], 0 where there is no label; or empty.
+  std::vector<std::int32_t> steps = {};  ///< [steps], kNoLabel where there is none; or empty.
 };
+
+/// Labels of steps; an episode has the one that all its steps have.
+EpisodeLabels labels_of_steps(std::vector<std::int32_t> steps,
+                              std::span<const std::int64_t> offsets);
 
 /// Finds the episodes of `found` in `data` by their ids. Throws InvalidArgument when one is not
 /// there or named twice.

@@ -45,7 +45,8 @@ void change_tables(FileChanges& changes, const std::vector<fs::path>& files, con
   }
 }
 
-std::vector<std::int64_t> labels_of_steps(const Trajectories& data, const EpisodeLabels& found) {
+std::vector<std::int64_t> labels_of_frames(const Trajectories& data, const EpisodeLabels& found) {
+  if (!found.steps.empty()) return {found.steps.begin(), found.steps.end()};
   std::vector<std::int64_t> values(static_cast<std::size_t>(data.steps()));
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     std::fill(values.begin() + data.offsets[i], values.begin() + data.offsets[i + 1],
@@ -84,7 +85,7 @@ FileChanges change_lerobot(LerobotFolder folder, const Trajectories& data,
   if (folder.many_in_a_file) {
     const std::vector<std::int64_t> of_episodes(labels.labels.begin(), labels.labels.end());
     change_tables(changes, folder.episode_files, key, of_episodes);
-    change_tables(changes, folder.data_files, key, labels_of_steps(data, labels));
+    change_tables(changes, folder.data_files, key, labels_of_frames(data, labels));
   } else {
     change_text(changes, folder.episode_files[0], labelled_lines(folder, labels, key));
   }

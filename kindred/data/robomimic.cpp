@@ -58,6 +58,10 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
   Trajectories data = hdf5::read_steps(file, groups, kRobomimicLayout, options);
   if (!empty.empty()) data.provenance["empty_episodes"] = empty;
   for (const auto& group : groups) data.ids.push_back(group.substr(group.find('/') + 1));
+  if (file.has_attribute("", found_mark(options.label_key))) {
+    data.provenance["labels"] = kFoundLabels;
+    return data;
+  }
   if (const auto found = hdf5::read_group_labels(file, groups, options.label_key);
       found.size() > 0) {
     set_labels(data, found, file.where(options.label_key));

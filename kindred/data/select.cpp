@@ -1,5 +1,7 @@
 #include "kindred/data/select.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -23,78 +25,146 @@ std::size_t checked_count(std::int64_t n, const Trajectories& data) {
   return static_cast<std::size_t>(std::min(n, data.episodes()));
 }
 
-/// Per-step values, `width` numbers each, of the chosen episodes.
+using Stretches = std::span<const Stretch>;
+
+void require_episode(const Trajectories& data, std::int64_t episode) {
+  if (episode < 0 || episode >= data.episodes())
+    throw InvalidArgument("cannot select episode {}: there are {}, numbered from 0", episode,
+                          data.episodes());
+}
+
+std::vector<Stretch> whole(const Trajectories& data, Episodes episodes) {
+  std::vector<Stretch> stretches;
+  for (const auto episode : episodes) {
+    require_episode(data, episode);
+    stretches.push_back({episode, 0, data.length(episode)});
+  }
+  return stretches;
+}
+
+/// Per-step values, `width` numbers each, of the chosen stretches.
 template <class T>
 Column<T> select_steps(const Column<T>& column, std::int64_t width, const Trajectories& data,
-                       Episodes episodes) {
+                       Stretches stretches) {
   if (column.empty()) return {};
   std::int64_t steps = 0;
-  for (const auto episode : episodes) steps += data.length(episode);
+  for (const auto& one : stretches) steps += one.end - one.begin;
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(steps * width));
-  for (const auto episode : episodes)
-    values.insert(values.end(), column.data() + data.offsets[episode] * width,
-                  column.data() + data.offsets[episode + 1] * width);
+  for (const auto& one : stretches) {
+    const auto* episode = column.data() + data.offsets[one.episode] * width;
+    values.insert(values.end(), episode + one.begin * width, episode + one.end * width);
+  }
   return values;
 }
 
 template <class T>
-Column<T> select_per_episode(const Column<T>& column, Episodes episodes) {
+Column<T> select_per_episode(const Column<T>& column, Stretches stretches) {
   if (column.empty()) return {};
   std::vector<T> values;
-  for (const auto episode : episodes) values.push_back(column[episode]);
+  for (const auto& one : stretches) values.push_back(column[one.episode]);
   return values;
 }
 
-Observations select_observations(const Trajectories& data, Episodes episodes) {
+Observations select_observations(const Trajectories& data, Stretches stretches) {
   const auto& source = data.observations;
   const auto dim = source.dim();
   if (source.is_interned())
     return Observations::interned(source.table(), dim,
-                                  select_steps(source.index(), 1, data, episodes));
+                                  select_steps(source.index(), 1, data, stretches));
   if (source.is_bytes())
-    return Observations::dense(select_steps(source.bytes(), dim, data, episodes), dim);
-  return Observations::dense(select_steps(source.floats(), dim, data, episodes), dim);
+    return Observations::dense(select_steps(source.bytes(), dim, data, stretches), dim);
+  return Observations::dense(select_steps(source.floats(), dim, data, stretches), dim);
 }
 
-Actions select_actions(const Trajectories& data, Episodes episodes) {
+Actions select_actions(const Trajectories& data, Stretches stretches) {
   const auto& source = data.actions;
   if (source.is_discrete())
-    return Actions::discrete(select_steps(source.ints(), 1, data, episodes), source.count());
-  return Actions::continuous(select_steps(source.floats(), source.dim(), data, episodes),
+    return Actions::discrete(select_steps(source.ints(), 1, data, stretches), source.count());
+  return Actions::continuous(select_steps(source.floats(), source.dim(), data, stretches),
                              source.dim());
+}
+
+void require_stretches(const Trajectories& data, Stretches stretches) {
+  if (stretches.empty())
+    throw InvalidArgument("no episodes selected: at least 1 of the {} is needed", data.episodes());
+  for (const auto& [episode, begin, end] : stretches) {
+    require_episode(data, episode);
+    if (begin < 0 || begin >= end || end > data.length(episode))
+      throw InvalidArgument("cannot select steps {} to {} of episode {}, which has {}", begin, end,
+                            episode, data.length(episode));
+  }
 }
 
 }  // namespace
 
-Trajectories select_episodes(const Trajectories& data, Episodes episodes) {
-  if (episodes.empty())
-    throw InvalidArgument("no episodes selected: at least 1 of the {} is needed", data.episodes());
-  for (const auto episode : episodes)
-    if (episode < 0 || episode >= data.episodes())
-      throw InvalidArgument("cannot select episode {}: there are {}, numbered from 0", episode,
-                            data.episodes());
+bool is_whole(const Trajectories& data, const Stretch& stretch) {
+  return stretch.begin == 0 && stretch.end == data.length(stretch.episode);
+}
 
+std::vector<std::uint8_t> timeouts_of(const Trajectories& data, Stretches stretches) {
+  std::vector<std::uint8_t> timeouts;
+  for (const auto& one : stretches) {
+    const auto first = data.offsets[one.episode];
+    for (auto step = first + one.begin; step < first + one.end; ++step)
+      timeouts.push_back(data.timeouts.empty() ? 0 : data.timeouts[step]);
+    const auto last = first + one.end - 1;
+    if (data.terminals.empty() || !data.terminals[last]) timeouts.back() = 1;
+  }
+  return timeouts;
+}
+
+Trajectories select_stretches(const Trajectories& data, Stretches stretches) {
+  require_stretches(data, stretches);
+  const bool cuts =
+      std::ranges::any_of(stretches, [&](const auto& one) { return !is_whole(data, one); });
   Trajectories result;
   std::vector<std::int64_t> offsets = {0};
-  for (const auto episode : episodes) {
-    offsets.push_back(offsets.back() + data.length(episode));
-    result.ids.push_back(data.ids[static_cast<std::size_t>(episode)]);
+  for (const auto& one : stretches) {
+    offsets.push_back(offsets.back() + one.end - one.begin);
+    const auto& id = data.ids[static_cast<std::size_t>(one.episode)];
+    result.ids.push_back(one.begin == 0 ? id : fmt::format("{}@{}", id, one.begin));
   }
   result.offsets = std::move(offsets);
-  result.observations = select_observations(data, episodes);
-  result.actions = select_actions(data, episodes);
-  result.rewards = select_steps(data.rewards, 1, data, episodes);
-  result.terminals = select_steps(data.terminals, 1, data, episodes);
-  result.timeouts = select_steps(data.timeouts, 1, data, episodes);
-  result.actors = select_steps(data.actors, 1, data, episodes);
-  result.labels = select_per_episode(data.labels, episodes);
-  result.oracle = select_per_episode(data.oracle, episodes);
+  result.observations = select_observations(data, stretches);
+  result.actions = select_actions(data, stretches);
+  result.rewards = select_steps(data.rewards, 1, data, stretches);
+  result.terminals = select_steps(data.terminals, 1, data, stretches);
+  result.timeouts = cuts ? Column<std::uint8_t>(timeouts_of(data, stretches))
+                         : select_steps(data.timeouts, 1, data, stretches);
+  result.actors = select_steps(data.actors, 1, data, stretches);
+  result.labels = cuts && !data.actors.empty() ? Column<std::int32_t>(most_frequent_actors(result))
+                                               : select_per_episode(data.labels, stretches);
+  if (!cuts) result.oracle = select_per_episode(data.oracle, stretches);
   result.label_names = data.label_names;
   result.observation_names = data.observation_names;
   result.action_names = data.action_names;
   result.provenance = data.provenance;
   return result;
+}
+
+Trajectories select_episodes(const Trajectories& data, Episodes episodes) {
+  return select_stretches(data, whole(data, episodes));
+}
+
+std::vector<LabelledStretch> labelled_stretches(std::span<const std::int32_t> labels,
+                                                std::span<const std::int64_t> offsets) {
+  std::vector<LabelledStretch> stretches;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const auto first = offsets[i];
+    const auto of_episode = labels.subspan(static_cast<std::size_t>(first),
+                                           static_cast<std::size_t>(offsets[i + 1] - first));
+    for (auto begin = of_episode.begin(); begin != of_episode.end();) {
+      const auto end =
+          std::find_if(begin, of_episode.end(), [&](const auto label) { return label != *begin; });
+      if (*begin >= 0)
+        stretches.push_back(
+            {{static_cast<std::int64_t>(i), begin - of_episode.begin(), end - of_episode.begin()},
+             *begin});
+      begin = end;
+    }
+  }
+  return stretches;
 }
 
 Trajectories filter_by_length(const Trajectories& data, std::int64_t min, std::int64_t max) {

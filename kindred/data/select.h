@@ -6,10 +6,38 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kindred/data/trajectories.h"
 
 namespace kindred {
+
+/// Steps [begin, end) of an episode, counted from 0 in it.
+struct Stretch {
+  std::int64_t episode = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Whether it is all of its episode.
+bool is_whole(const Trajectories& data, const Stretch& stretch);
+
+/// Stretches of episodes as episodes of their own, in the given order. One that begins later than
+/// its episode is called after the step: "12@340". Where it is known who acts, a part's label is
+/// that of who acts most in it. Throws InvalidArgument when one does not exist or is empty.
+Trajectories select_stretches(const Trajectories& data, std::span<const Stretch> stretches);
+
+/// Timeouts of the stretches' steps: each ends with one, unless it ends terminal.
+std::vector<std::uint8_t> timeouts_of(const Trajectories& data, std::span<const Stretch> stretches);
+
+/// A stretch in which all steps have one label.
+struct LabelledStretch : Stretch {
+  std::int32_t label = 0;
+};
+
+/// The stretches of labels of steps, in order; those with labels below 0 are left out.
+std::vector<LabelledStretch> labelled_stretches(std::span<const std::int32_t> labels,
+                                                std::span<const std::int64_t> offsets);
 
 /// The given episodes in the given order; one may be named several times. Throws InvalidArgument
 /// when one does not exist.

@@ -152,14 +152,17 @@ std::vector<LabelledFile> write_labels(const DatasetOptions& options, const Data
     DatasetOptions alone = options;
     alone.files = {file};
     const auto part = alone.load_everything();
-    const auto slice = [&](const auto& all) {
-      const auto from = all.begin() + (all.empty() ? 0 : begin);
-      return std::decay_t<decltype(all)>(from, from + (all.empty() ? 0 : part.data.episodes()));
+    const auto slice = [](const auto& all, std::int64_t first, std::int64_t count) {
+      const auto from = all.begin() + (all.empty() ? 0 : first);
+      return std::decay_t<decltype(all)>(from, from + (all.empty() ? 0 : count));
     };
-    const EpisodeLabels own{slice(labels.labels), slice(labels.margins)};
+    const auto episodes = part.data.episodes();
+    const EpisodeLabels own{slice(labels.labels, begin, episodes),
+                            slice(labels.margins, begin, episodes),
+                            slice(labels.steps, everything.data.offsets[begin], part.data.steps())};
     for (auto& one : write_labels(file, part.format, part.data, own, how))
       written.push_back(std::move(one));
-    begin += part.data.episodes();
+    begin += episodes;
   }
   return written;
 }

@@ -168,20 +168,23 @@ Trajectories load_dataset(const RunRecord& record, const std::string& moved_to,
   return std::move(loaded.data);
 }
 
+LabelledDataset load_unlabelled_dataset(const RunRecord& record, const std::string& moved_to,
+                                        const std::string& flag) {
+  auto options = reading_options(record);
+  options.files = dataset_files(record, moved_to, flag);
+  LabelledDataset all{options.load_everything(), {}, 0, options};
+  require_same_data(record.fingerprint(), fingerprint_of(options.select(all.dataset.data)),
+                    options.files[0]);
+  return all;
+}
+
 LabelledDataset load_labelled_dataset(const LoadedRun& run, const std::string& moved_to,
                                       const std::string& flag) {
-  auto options = reading_options(run.record);
-  options.files = dataset_files(run.record, moved_to, flag);
-  LabelledDataset labelled{
-      options.load_everything(),
-      {},
-      std::max<std::int64_t>(run.record.k(), 1 + *std::ranges::max_element(run.labels)),
-      options};
-  const auto& all = labelled.dataset.data;
-  require_same_data(run.record.fingerprint(), fingerprint_of(options.select(all)),
-                    options.files[0]);
+  auto labelled = load_unlabelled_dataset(run.record, moved_to, flag);
+  labelled.clusters =
+      std::max<std::int64_t>(run.record.k(), 1 + *std::ranges::max_element(run.labels));
   labelled.labels = match_labels(
-      all,
+      labelled.dataset.data,
       {.episodes = run.episodes, .labels = run.labels, .label_names = {}, .margins = run.margins});
   return labelled;
 }

@@ -59,6 +59,11 @@ struct LabelledDataset {
   DatasetOptions options{};  ///< How it was read.
 };
 
+/// The same without labels, for a record of which nothing but the dataset is looked at. Throws as
+/// load_dataset.
+LabelledDataset load_unlabelled_dataset(const RunRecord& record, const std::string& moved_to,
+                                        const std::string& flag);
+
 /// Throws as load_dataset.
 LabelledDataset load_labelled_dataset(const LoadedRun& run, const std::string& moved_to,
                                       const std::string& flag);

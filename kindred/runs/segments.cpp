@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <string_view>
+#include <unordered_map>
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
@@ -16,7 +18,6 @@
 #include "kindred/core/version.h"
 #include "kindred/data/csv.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "kindred/runs/run.h"
 
 namespace kindred {
 namespace {
@@ -91,6 +92,10 @@ std::int64_t whole_number(const CsvTable::Row& row, std::size_t column, const fs
 }
 
 }  // namespace
+
+bool holds_segments(const fs::path& folder) {
+  return SegmentFolder(folder).is_finished() && !RunFolder(folder).is_finished();
+}
 
 std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found) {
   const auto k = static_cast<std::size_t>(found.policies);
@@ -206,6 +211,34 @@ LoadedSegments load_segments(const SegmentFolder& folder) {
                             row.line);
   }
   return loaded;
+}
+
+RunRecord dataset_record(const LoadedSegments& segments) {
+  RunRecord record;
+  record.dataset = segments.record.at("dataset");
+  return record;
+}
+
+LabelledDataset load_labelled_dataset(const LoadedSegments& segments, const std::string& moved_to,
+                                      const std::string& flag) {
+  auto labelled = load_unlabelled_dataset(dataset_record(segments), moved_to, flag);
+  labelled.clusters = segments.record.at("result").at("k");
+  const auto& data = labelled.dataset.data;
+  std::unordered_map<std::string_view, std::int64_t> number_of;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    number_of.emplace(data.ids[static_cast<std::size_t>(i)], i);
+  std::vector<std::int32_t> steps(static_cast<std::size_t>(data.steps()), kNoLabel);
+  for (std::size_t i = 0; i < segments.segments.size(); ++i) {
+    const auto& one = segments.segments[i];
+    const auto episode = number_of.find(segments.episodes[i]);
+    if (episode == number_of.end() || one.end > data.length(episode->second))
+      throw InvalidArgument("the dataset has no steps {} to {} of an episode '{}'", one.begin,
+                            one.end, segments.episodes[i]);
+    const auto first = steps.begin() + data.offsets[episode->second];
+    std::fill(first + one.begin, first + one.end, one.policy);
+  }
+  labelled.labels = labels_of_steps(std::move(steps), data.offsets.span());
+  return labelled;
 }
 
 }  // namespace kindred

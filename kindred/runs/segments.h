@@ -12,6 +12,7 @@
 
 #include "kindred/core/progress.h"
 #include "kindred/runs/dataset.h"
+#include "kindred/runs/run.h"
 #include "kindred/segments/idle.h"
 #include "kindred/segments/segmentation.h"
 
@@ -30,6 +31,9 @@ class SegmentFolder {
  private:
   std::filesystem::path folder_;
 };
+
+/// Whether a folder was made by 'kindred segment' and is no run.
+bool holds_segments(const std::filesystem::path& folder);
 
 struct SegmentRequest {
   DatasetOptions dataset;
@@ -67,5 +71,13 @@ struct LoadedSegments {
 
 /// Throws InvalidArgument when the folder holds none, DataFormatError when they are damaged.
 LoadedSegments load_segments(const SegmentFolder& folder);
+
+/// Which data they are of, for functions that take a run's record.
+RunRecord dataset_record(const LoadedSegments& segments);
+
+/// Everything in the file they were made from, with labels of steps. Throws as load_dataset, and
+/// InvalidArgument when they do not fit the episodes.
+LabelledDataset load_labelled_dataset(const LoadedSegments& segments, const std::string& moved_to,
+                                      const std::string& flag);
 
 }  // namespace kindred

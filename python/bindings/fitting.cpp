@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <optional>
 
 #include "bindings.h"
 #include "kindred/nn/device.h"
 #include "kindred/runs/cluster.h"
+#include "task.h"
 
 namespace kindred::python {
 namespace {
@@ -61,8 +59,7 @@ std::string describe_loading() {
   return described(table).dump();
 }
 
-/// A clustering on a thread of its own: Python waits for it a little at a time, so that it can be
-/// interrupted and show progress, and no thread of Kindred's ever calls Python.
+/// A clustering on a thread of its own.
 class Job {
  public:
   Job(const PyDataset& data, const std::string& method, const std::string& options,
@@ -83,39 +80,18 @@ class Job {
     run.pool = std::make_shared<ThreadPool>(threads);
     run.device = device;
     run.resume = resume;
-    run.stop_requested = [this] { return stop_.load(std::memory_order_relaxed); };
-    run.progress = [this](const Progress& progress) {
-      const std::lock_guard lock(mutex_);
-      progress_ = progress;
-    };
-    thread_ = std::thread([this, run = std::move(run)] { work(run); });
+    task_.emplace(std::move(run), [this](const RunContext& context) {
+      outcome_ = cluster(request_, data_.dataset, context);
+    });
   }
 
-  ~Job() {
-    stop_ = true;
-    const nb::gil_scoped_release released;
-    thread_.join();
-  }
-
-  void stop() { stop_ = true; }
-
-  /// Whether it ended; waits at most so many seconds for that.
-  bool wait(double seconds) {
-    const nb::gil_scoped_release released;
-    std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return done_; });
-  }
-
-  std::tuple<std::string, std::int64_t, std::int64_t, double, double> progress() {
-    const std::lock_guard lock(mutex_);
-    return {progress_.stage, progress_.iteration, progress_.max_iterations, progress_.fraction,
-            progress_.objective};
-  }
+  bool wait(double seconds) { return task_->wait(seconds); }
+  void stop() { task_->stop(); }
+  auto progress() { return task_->progress(); }
 
   /// "finished", "stopped" or "was finished". Throws what ended it.
   std::string result() {
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
+    task_->check();
     switch (outcome_.end) {
       case ClusterOutcome::End::kStopped:
         return "stopped";
@@ -130,32 +106,11 @@ class Job {
   std::int64_t rounds() const { return outcome_.rounds; }
 
  private:
-  void work(const RunContext& run) {
-    std::exception_ptr error;
-    ClusterOutcome outcome;
-    try {
-      outcome = cluster(request_, data_.dataset, run);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    const std::lock_guard lock(mutex_);
-    outcome_ = std::move(outcome);
-    error_ = error;
-    done_ = true;
-    ended_.notify_all();
-  }
-
   PyDataset data_;
   std::unique_ptr<ConfiguredMethod> method_;
   ClusterRequest request_;
-  std::atomic<bool> stop_ = false;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  Progress progress_;
   ClusterOutcome outcome_;
-  std::exception_ptr error_;
-  bool done_ = false;
-  std::thread thread_;
+  std::optional<Task> task_;  // the last: it ends before what it uses
 };
 
 }  // namespace

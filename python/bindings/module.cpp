@@ -39,4 +39,5 @@ NB_MODULE(_core, module) {
   kindred::python::bind_dataset(module);
   kindred::python::bind_fitting(module);
   kindred::python::bind_run(module);
+  kindred::python::bind_segments(module);
 }

@@ -14,6 +14,7 @@ from kindred import _core  # noqa: E402
 from kindred._data import Dataset, from_arrays, load  # noqa: E402
 from kindred._fit import cluster  # noqa: E402
 from kindred._run import Policy, Run, open_run  # noqa: E402
+from kindred._segments import Segments, segment  # noqa: E402
 from kindred._versions import show_versions  # noqa: E402
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ __all__ = [
     "Policy",
     "ReturnKMeans",
     "Run",
+    "Segments",
     "VAEKMeans",
     "cluster",
     "from_arrays",
     "load",
     "open_run",
+    "segment",
     "show_versions",
 ]
 

@@ -6,12 +6,14 @@ import pathlib
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kindred._data import Array, Dataset, is_table, load
+from kindred._data import Array, Dataset, is_table, joined, load
 from kindred._fit import ProgressCallback, fit, run_of, threads
 from kindred._run import Policy, Run
+from kindred._segments import segment
 
 
 class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,6 +60,26 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         """The cluster whose policy explains each episode best."""
         best: Array = self.transform(X).argmax(1)
         return best
+
+    def predict_steps(self, X: Any) -> list[Array]:
+        """For each episode, the cluster whose policy acts at each of its steps.
+
+        Policies are fitted again to what each does within episodes, starting from labels of whole ones:
+        those of the fit and, of other episodes, what predict says. A model that was pickled has no other
+        episodes than X to fit them to.
+        """
+        check_is_fitted(self)
+        data = everything = self._episodes(X, reset=False)
+        fitted = self.run_._data
+        known = self.labels_ if data is fitted else self.predict(data)
+        if fitted is not None and data is not fitted:
+            everything, known = joined(fitted, data), np.concatenate([self.labels_, known])
+        clusters, numbered = np.unique(known, return_inverse=True)  # X alone need not have all of them
+        found = segment(everything, known=numbered, seed=self._seed(), n_jobs=self.n_jobs)
+        shared = np.zeros((found.n_policies, len(clusters)), np.int64)  # steps of each with each
+        np.add.at(shared, (found.actors, np.repeat(numbered, everything.lengths)), 1)
+        cluster_of = clusters[linear_sum_assignment(shared, maximize=True)[1]]
+        return np.split(cluster_of[found.actors[-data.steps :]], data.offsets[1:-1])
 
     def transform(self, X: Any) -> Array:
         """[episodes, k]: how well each cluster's centre explains each episode."""

@@ -261,6 +261,15 @@ def from_arrays(
     )
 
 
+def joined(one: Dataset, other: Dataset) -> Dataset:
+    """The episodes of both, without what methods do not look at."""
+    return from_arrays(
+        np.concatenate([one.observations, other.observations]),
+        np.concatenate([one.actions, other.actions]),
+        lengths=np.concatenate([one.lengths, other.lengths]),
+    )
+
+
 def _as(array: Array, dtype: Any) -> Array:
     return np.ascontiguousarray(array, dtype=dtype)
 

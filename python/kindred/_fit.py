@@ -71,6 +71,14 @@ def fit(
     job = _core.Job(
         data._core, method, json.dumps(options), preset or "", folder, threads(n_jobs), device, resume, force
     )
+    wait_for(job, progress)
+    if job.result() == "stopped":
+        raise KeyboardInterrupt
+    return Run(folder, data, home)
+
+
+def wait_for(job: _core.Job | _core.SegmentJob, progress: bool | ProgressCallback) -> None:
+    """Until it ends; whatever is raised meanwhile, Ctrl-C too, ends it."""
     try:
         with _Watcher(progress) as watcher:
             while not job.wait(0.1):
@@ -79,9 +87,6 @@ def fit(
         job.stop()
         job.wait(3600.0)
         raise
-    if job.result() == "stopped":
-        raise KeyboardInterrupt
-    return Run(folder, data, home)
 
 
 def threads(n_jobs: int | None) -> int:

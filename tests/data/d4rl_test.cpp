@@ -102,11 +102,15 @@ TEST_F(D4rl, KeepsBytesAndFlattensImages) {
   EXPECT_EQ(data.observations.dim(), 4);
 }
 
-TEST_F(D4rl, TakesLabelsThatAreConstantWithinEpisodes) {
+TEST_F(D4rl, TakesLabelsOfEpisodesOrOfSteps) {
   parts_["infos/policy_id"] = array<std::int32_t>({6}, {1, 1, 1, 1, 0, 0});
   EXPECT_THAT(to_vector(read(parts_).labels), ElementsAre(1, 0));
   parts_["infos/policy_id"] = array<std::int32_t>({6}, {1, 1, 1, 0, 0, 0});
-  EXPECT_TRUE(read(parts_).labels.empty());
+  EXPECT_THAT(to_vector(read(parts_).actors), ElementsAre(1, 1, 1, 0, 0, 0));
+  EXPECT_THAT(to_vector(read(parts_).labels), ElementsAre(1, 0)) << "who acts most";
+  write_trajectories(read(parts_), folder_ / "again.hdf5", Format::kD4rl);
+  EXPECT_THAT(to_vector(read_trajectories(folder_ / "again.hdf5").actors),
+              ElementsAre(1, 1, 1, 0, 0, 0));
   parts_["infos/policy_id"] = array<std::int32_t>({6}, {-1, -1, -1, -1, 0, 0});
   EXPECT_THAT(to_vector(read(parts_).labels), ElementsAre(-1, 0));  // unknown
   parts_["infos/policy_id"] = array<std::int32_t>({6}, {-2, -2, -2, -2, 0, 0});

@@ -45,9 +45,14 @@ TEST(CutIntoEpisodes, DropsColumnsBeyondTheLastEpisode) {
   options.keep_partial = true;
   auto mixed = cut_into_episodes(flat, options, "'x'");
   EXPECT_EQ(mixed.steps(), 3);
-  set_labels(mixed, FoundLabels{{4, 3, 5}, {}}, "'x'");
-  EXPECT_TRUE(mixed.labels.empty());
+  set_labels(mixed, FoundLabels{{4, -1, 5}, {}}, "'x'");
+  EXPECT_TRUE(mixed.labels.empty() && mixed.actors.empty());
   EXPECT_THAT(mixed.provenance["labels"].get<std::string>(), HasSubstr("change within an episode"));
+
+  set_labels(mixed, FoundLabels{{4, 3, 5}, {}}, "'x'");
+  mixed.validate("mixed");
+  EXPECT_THAT(testing::to_vector(mixed.actors), ElementsAre(4, 3, 5));
+  EXPECT_EQ(mixed.labels.size(), 2);
 
   options.keep_partial = false;
   flat.terminals = Flags{0, 0, 0};

@@ -58,6 +58,62 @@ TEST_F(Extract, KeepsTheFormatAndTheEpisodes) {
   }
 }
 
+TEST_F(Extract, CutsEpisodesInEveryFormat) {
+  const std::vector<Stretch> parts{{0, 0, 3}, {1, 1, 3}, {1, 3, 4}, {3, 2, 5}};
+  for (const auto& [format, name] : std::map<Format, std::string>{{Format::kD4rl, "a.hdf5"},
+                                                                  {Format::kMinari, "b-v0"},
+                                                                  {Format::kRobomimic, "c.hdf5"},
+                                                                  {Format::kNpz, "d.npz"},
+                                                                  {Format::kKindred, "e.h5"}}) {
+    SCOPED_TRACE(name);
+    const auto source = make(format, name);
+    const auto target = folder_ / ("part-" + name);
+    const auto data = read_trajectories(source);
+    extract_stretches(source, format, data, parts, target);
+    EXPECT_EQ(recognise(target), format);
+    const auto cut = read_trajectories(target);
+    const auto wanted = select_stretches(data, parts);
+    EXPECT_EQ(to_vector(cut.offsets), to_vector(wanted.offsets));
+    EXPECT_EQ(to_vector(cut.actions.floats()), to_vector(wanted.actions.floats()));
+    EXPECT_EQ(to_vector(cut.observations.floats()), to_vector(wanted.observations.floats()));
+    EXPECT_EQ(to_vector(cut.rewards), to_vector(wanted.rewards));
+    EXPECT_EQ(to_vector(cut.terminals), to_vector(wanted.terminals));
+    if (format != Format::kRobomimic) {
+      EXPECT_EQ(to_vector(cut.timeouts), to_vector(wanted.timeouts));
+    }
+    EXPECT_THROW(extract_stretches(source, format, data, parts, target), InvalidArgument);
+    const std::vector<Stretch> overlapping{{1, 1, 3}, {1, 2, 4}}, beyond{{1, 1, 9}};
+    for (const auto& bad : {overlapping, beyond})
+      EXPECT_THROW(extract_stretches(source, format, data, bad, folder_ / "bad"), InvalidArgument);
+    EXPECT_FALSE(fs::exists(folder_ / "bad"));
+  }
+}
+
+TEST_F(Extract, OfD4rlWithoutTimeoutsMarksTheCuts) {
+  auto parts = d4rl_parts();
+  parts.erase("timeouts");
+  const auto source = write_parts(folder_ / "x.hdf5", parts);
+  const auto data = read_trajectories(source);
+  const std::vector<Stretch> cut{{0, 0, 2}, {0, 2, 3}};
+  extract_stretches(source, Format::kD4rl, data, cut, folder_ / "cut.hdf5");
+  EXPECT_EQ(to_vector(read_trajectories(folder_ / "cut.hdf5").offsets),
+            (std::vector<std::int64_t>{0, 2, 3}));
+}
+
+TEST_F(Extract, OfRobomimicSaysWhatDemosWereCutFrom) {
+  const auto source = make(Format::kRobomimic, "demos.hdf5");
+  const std::vector<Stretch> cut{{0, 0, 3}, {1, 1, 3}, {1, 3, 4}};
+  extract_stretches(source, Format::kRobomimic, read_trajectories(source), cut,
+                    folder_ / "cut.hdf5");
+  const hdf5::InputFile file(folder_ / "cut.hdf5");
+  EXPECT_THAT(file.children("data"), ElementsAre("demo_0", "demo_1", "demo_2"));
+  EXPECT_EQ(file.text_attribute("data/demo_2", "cut_from"), "demo_1");
+  EXPECT_EQ(file.integer_attribute("data/demo_2", "first_step"), 3);
+  EXPECT_EQ(file.integer_attribute("data/demo_1", "num_samples"), 2);
+  EXPECT_EQ(file.integer_attribute("data", "total"), 6);
+  EXPECT_THAT(file.dataset("mask/policy_1").read_strings(), ElementsAre("demo_1", "demo_2"));
+}
+
 TEST_F(Extract, OfD4rlKeepsEveryColumnAndTheMetadata) {
   auto parts = d4rl_parts();
   parts["next_observations"] = array<double>({6, 2}, {1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});

@@ -29,6 +29,19 @@ TEST(JoinEpisodes, PutsThemOneAfterTheOther) {
   EXPECT_THAT(to_vector(data.labels), ElementsAre(0, 1, 0, 1, 2));
 }
 
+TEST(JoinEpisodes, KeepsWhoActedWhen) {
+  auto part = make_trajectories();
+  part.label_names = {};
+  part.actors = std::vector<std::int32_t>(static_cast<std::size_t>(part.steps()), 1);
+  const auto steps = part.steps();
+  const auto both = join_episodes({part, part}, kNames);
+  both.validate("both");
+  EXPECT_EQ(both.actors.size(), 2 * steps);
+  auto unknown = part;
+  unknown.actors = {};
+  EXPECT_TRUE(join_episodes({part, unknown}, kNames).actors.empty());
+}
+
 TEST(JoinEpisodes, KeepsIdsThatDiffer) {
   auto first = make_trajectories({.episodes = 1}), second = first;
   first.ids = {"x"};

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "kindred/core/files.h"
+#include "kindred/data/csv.h"
 #include "kindred/data/hdf5_input.h"
 #include "kindred/data/undo.h"
 #include "test_files.h"
@@ -156,6 +157,51 @@ TEST_F(Labels, OfNpzAreATable) {
   EXPECT_EQ(read_bytes(path), before.at("walks.npz"));
   EXPECT_THAT(read_labels_csv(folder_ / "walks.policy.csv").labels, ElementsAre(1, 0, 1, 1));
   expect_undone(path, Format::kNpz, before);
+}
+
+TEST_F(Labels, OfStepsAreInTheirPlaceInEveryFormat) {
+  std::vector<std::int32_t> steps(21, 1);  // lengths 3 4 5 6 3
+  std::fill(steps.begin() + 4, steps.begin() + 7, 0);
+  std::fill(steps.begin() + 18, steps.end(), kNoLabel);
+  const auto labels = labels_of_steps(steps, make_trajectories().offsets.span());
+  EXPECT_THAT(labels.labels, ElementsAre(1, kNoLabel, 1, 1, kNoLabel));
+  for (const auto& [format, name] : std::map<Format, std::string>{{Format::kD4rl, "a.hdf5"},
+                                                                  {Format::kMinari, "b-v0"},
+                                                                  {Format::kRobomimic, "c.hdf5"},
+                                                                  {Format::kNpz, "d.npz"},
+                                                                  {Format::kKindred, "e.h5"}}) {
+    SCOPED_TRACE(name);
+    const auto path = make(format, name);
+    const auto before = contents(folder_.path());
+    const auto data = read_trajectories(path);
+    const LabelOptions options{.key = "operator_id"};
+    write_labels(path, format, data, labels, options);
+    write_labels(path, format, data, labels, options);  // Kindred's own may be replaced
+    if (format == Format::kD4rl) {
+      EXPECT_EQ(integers(path, "infos/operator_id"), steps);
+    }
+    if (format == Format::kKindred) {
+      EXPECT_EQ(integers(path, "found/operator_id_steps"), steps);
+    }
+    if (format == Format::kRobomimic) {
+      EXPECT_THAT(integers(path, "data/demo_1/operator_id"), ElementsAre(1, 0, 0, 0));
+    }
+    if (format == Format::kMinari) {
+      EXPECT_THAT(integers(path / "data/main_data.hdf5", "episode_1/infos/operator_id"),
+                  ElementsAre(1, 0, 0, 0));
+    }
+    if (format == Format::kD4rl || format == Format::kNpz) {
+      const auto id = format == Format::kD4rl ? "1" : csv_field(data.ids[1]);
+      EXPECT_THAT(read_text(path.parent_path() / (path.stem().string() + ".operator.csv")),
+                  AllOf(HasSubstr("episode,start,end,policy\n"), HasSubstr(id + ",0,1,1\n"),
+                        HasSubstr(id + ",1,4,0\n")));
+    }
+    ReadOptions asked;
+    asked.label_key = "operator_id";
+    const auto again = read_trajectories(path, asked);
+    EXPECT_TRUE(again.labels.empty() && again.actors.empty()) << "found labels are no truth";
+    expect_undone(path, format, before);
+  }
 }
 
 TEST_F(Labels, ThatWereThereAreKeptUnlessAsked) {

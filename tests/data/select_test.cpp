@@ -72,6 +72,34 @@ TEST(SelectEpisodes, TakesEveryColumnAlong) {
   EXPECT_EQ(chosen.provenance, data.provenance);
 }
 
+TEST(SelectStretches, MakesEpisodesOfParts) {
+  auto data = example(4);  // Steps [0], [1 2], [3 4 5], [6 7 8 9].
+  data.actors = std::vector<std::int32_t>{0, 0, 0, 1, 1, 0, 0, 0, 1, 1};
+  const std::vector<Stretch> parts{{1, 0, 2}, {3, 0, 2}, {3, 2, 4}};
+  const auto chosen = select_stretches(data, parts);
+  chosen.validate("chosen");
+  EXPECT_THAT(chosen.offsets.span(), ElementsAre(0, 2, 4, 6));
+  EXPECT_THAT(chosen.actions.ints().span(), ElementsAre(1, 2, 1, 2, 3, 4));
+  EXPECT_THAT(chosen.ids, ElementsAre("e1", "e3", "e3@2"));
+  EXPECT_THAT(chosen.terminals.span(), ElementsAre(0, 1, 1, 0, 1, 0));
+  EXPECT_THAT(chosen.timeouts.span(), ElementsAre(0, 0, 1, 1, 0, 1)) << "cuts end with one";
+  EXPECT_THAT(chosen.actors.span(), ElementsAre(0, 0, 0, 0, 1, 1));
+  EXPECT_THAT(chosen.labels.span(), ElementsAre(0, 0, 1)) << "of who acts in the part";
+  EXPECT_TRUE(chosen.oracle.empty());
+  EXPECT_THROW(select_stretches(data, std::vector<Stretch>{{3, 2, 5}}), InvalidArgument);
+  EXPECT_THROW(select_stretches(data, std::vector<Stretch>{{3, 2, 2}}), InvalidArgument);
+}
+
+TEST(LabelledStretches, AreWhereLabelsStayTheSame) {
+  const std::vector<std::int32_t> labels{1, 1, 0, 0, 0, -1, 2};
+  const std::vector<std::int64_t> offsets{0, 4, 7};
+  std::vector<std::vector<std::int64_t>> found;
+  for (const auto& one : labelled_stretches(labels, offsets))
+    found.push_back({one.episode, one.begin, one.end, one.label});
+  EXPECT_THAT(found, ElementsAre(ElementsAre(0, 0, 2, 1), ElementsAre(0, 2, 4, 0),
+                                 ElementsAre(1, 0, 1, 0), ElementsAre(1, 2, 3, 2)));
+}
+
 TEST(SelectEpisodes, KeepsInterningAndSharesTheTable) {
   const auto data = example(3, /*interned=*/true);
   const auto chosen = select_episodes(data, Chosen{1});

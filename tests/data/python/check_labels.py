@@ -315,12 +315,105 @@ def check_d4rl(folder, data, key, *more, **method):
     assert hashes(data) == before
 
 
+# -------------------------------------------------------------------------------------- segments
+
+
+def segments(data, found, ids):
+    """A folder of segments in which policy 1 takes over after two steps of each episode, but the first."""
+    kindred("segment", data, "-k", 1, "-o", found)
+    rows = ["episode,start,end,policy,posterior,earliest,latest"]
+    for i, (name, length) in enumerate(zip(ids, LENGTHS)):
+        cut = 2 if i else length
+        rows.append(f"{name},0,{cut},0,1,0,0")
+        rows += [f"{name},{cut},{length},1,1,{cut},{cut}"] if i else []
+    (found / "segments.csv").write_text("\n".join(rows) + "\n")
+    record = json.loads((found / "segments.json").read_text())
+    record["result"]["k"] = 2
+    (found / "segments.json").write_text(json.dumps(record))
+    return [np.repeat(np.array([0, 1], np.int32), [2, n - 2] if i else [n, 0]) for i, n in enumerate(LENGTHS)]
+
+
+def check_minari_segments(folder, data_format):
+    data = folder / "toy" / "turns-v0"
+    make_minari(data, data_format)
+    actors = segments(data, folder / "found", [f"episode_{i}" for i in range(len(LENGTHS))])
+    before = hashes(data)
+    content = minari_content(minari.MinariDataset(data / "data"))
+    kindred("label", folder / "found")
+    labelled = minari_content(minari.MinariDataset(data / "data"))
+    for (episode, _), (old, _), wanted in zip(labelled, content, actors):
+        if data_format == "hdf5":
+            assert same(episode["infos"].pop("policy_id"), wanted)
+        assert same(episode, old)
+    if data_format != "hdf5":
+        assert "episode_1,2,3,1\n" in (data.parent / "turns-v0.policy.csv").read_text()
+    kindred("label", folder / "found", "--undo")
+    assert hashes(data) == before and sorted(data.parent.iterdir()) == [data]
+
+    part = folder / "toy" / "second-v0"
+    if data_format != "hdf5":
+        assert "cannot cut" in refused("filter", folder / "found", "--policy", 1, "-o", part)
+        assert not part.exists()
+        return
+    kindred("filter", folder / "found", "--policy", 1, "--min-length", 2, "-o", part)
+    os.environ["MINARI_DATASETS_PATH"] = str(part.parent)
+    dataset = minari.load_dataset("second-v0")
+    kept = [i for i, length in enumerate(LENGTHS) if i and length >= 4]
+    assert dataset.total_episodes == len(kept) and dataset.total_steps == sum(LENGTHS[i] - 2 for i in kept)
+    for episode, i in zip(dataset.iterate_episodes(), kept):
+        old = content[i][0]
+        assert same(episode.actions, old["actions"][2:]) and same(episode.rewards, old["rewards"][2:])
+        assert same(episode.observations["position"], old["observations"]["position"][2:])
+        assert len(episode.observations["position"]) == len(episode) + 1
+        assert episode.terminations[-1] and not episode.truncations.any()
+        assert same(episode.infos["energy"], old["infos"]["energy"][2:])
+    first = folder / "toy" / "first-v0"
+    kindred("filter", folder / "found", "--policy", 0, "-o", first)
+    for i, episode in enumerate(minari.load_dataset("first-v0").iterate_episodes()):
+        assert len(episode) == (2 if i else LENGTHS[0])
+        assert episode.truncations[-1] == (i > 0) and not episode.truncations[:-1].any()
+
+
+def check_robomimic_segments(folder):
+    folder.mkdir()
+    data = folder / "demos.hdf5"
+    make_robomimic(data)
+    names = [f"demo_{i + 5}" for i in range(len(LENGTHS))]
+    actors = segments(data, folder / "found", names)
+    before, content = hashes(data), everything(data)
+    kindred("label", folder / "found")
+    expect_added(content, everything(data), [f"data/{name}/policy_id" for name in names])
+    with h5py.File(data) as file:
+        for name, wanted in zip(names, actors):
+            assert same(file[f"data/{name}/policy_id"][()], wanted)
+    kindred("label", folder / "found", "--undo")
+    assert hashes(data) == before
+
+    kindred("filter", folder / "found", "--policy", 1, "--min-length", 2, "-o", folder / "second.hdf5")
+    kept = [(name, length) for name, length in zip(names[1:], LENGTHS[1:]) if length >= 4]
+    with h5py.File(folder / "second.hdf5") as part:
+        demos = sorted(part["data"], key=lambda name: int(name[5:]))  # as robomimic orders them
+        assert demos == [f"demo_{i}" for i in range(len(kept))]
+        assert part["data"].attrs["total"] == sum(length - 2 for _, length in kept)
+        for demo, (name, length) in zip(demos, kept):
+            attributes = part["data"][demo].attrs
+            assert attributes["num_samples"] == length - 2
+            assert attributes["model_file"] == "<mujoco>…</mujoco>"
+            for column in ("actions", "states", "rewards", "dones", "obs/eef", "next_obs/image"):
+                assert same(part[f"data/{demo}/{column}"][()], content[f"data/{name}/{column}"][2:]), column
+        old = [name for name, _ in kept]
+        assert mask(part, "train") == [d for d, name in zip(demos, old) if name in names[:5]]
+
+
 with tempfile.TemporaryDirectory() as temporary:
     folder = pathlib.Path(temporary)
     for data_format in sys.argv[3:]:
         check_minari(folder / data_format, data_format)
     check_robomimic(folder / "plain")
     check_robomimic(folder / "newer", libver=("v110", "v110"))
+    for data_format in sys.argv[3:]:
+        check_minari_segments(folder / f"{data_format}-segments", data_format)
+    check_robomimic_segments(folder / "demo-segments")
 
     make_d4rl(folder / "walks.hdf5")
     check_d4rl(folder, folder / "walks.hdf5", "policy_id")

@@ -393,6 +393,31 @@ def check_v2(folder):
         assert (part / "meta/tasks.jsonl").read_bytes() == (root / "meta/tasks.jsonl").read_bytes()
 
 
+def check_segments(folder):
+    """Segments in which policy 1 takes over after two steps of each episode."""
+    for version, make in (("v3", make_v3), ("v2", make_v2)):
+        root, found = make(folder / f"turns-{version}"), folder / f"found-{version}"
+        kindred("segment", root, "-k", 1, "-o", found)
+        rows = [f"{e},0,2,0\n{e},2,{length},1\n" for e, length in enumerate(LENGTHS)]
+        (found / "segments.csv").write_text("episode,start,end,policy\n" + "".join(rows))
+        before, beside = hashes(root), folder / f"turns-{version}.policy.csv"
+        data = load(root)[1]
+        kindred("label", found)
+        if version == "v3":
+            _, labelled, episodes = load(root)
+            assert labelled.pop("policy_id") == [int(frame >= 2) for frame in data["frame_index"]]
+            assert labelled == data
+            assert [episode["policy_id"] for episode in episodes] == [-1] * len(LENGTHS), "several act"
+            assert not beside.exists()
+        else:
+            assert beside.read_text() == "episode,start,end,policy\n" + "".join(rows)
+        assert kindred("info", root)["labels"] is None
+        kindred("label", found, "--undo")
+        assert hashes(root) == before and not beside.exists()
+        assert "cannot cut" in refused("filter", found, "--policy", 0, "-o", folder / "cut")
+        assert not (folder / "cut").exists()
+
+
 def check_truth(folder):
     """Labels that somebody else wrote are the truth, and stay where they are."""
     root = make_v3(folder / "truth")
@@ -537,6 +562,7 @@ def main():
             assert films == {f"file-{e // 4:03d}.mp4": b"film %d" % (e // 4) for e in range(7) if labels[e] == label}
         check_killed(folder)
         check_v2(folder)
+        check_segments(folder)
         check_truth(folder)
         check_bad(folder)
         check_tables(folder)
