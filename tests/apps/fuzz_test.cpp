@@ -40,7 +40,7 @@ TEST(ProgramFuzz, InfoAnswersOrRefuses) {
   const TrialOptions options{.first = asked("KINDRED_FUZZ_FIRST", 0),
                              .count = asked("KINDRED_FUZZ_INFO", 1000),
                              .memory = rlim_t{8} << 30};
-  Trial trial(folder, options, [&](const std::filesystem::path& path, int) {
+  Trial trial(folder, options, sound_files(folder), [&](const std::filesystem::path& path, int) {
     return run_here({"info", path.string(), "--json"}, folder / "log");
   });
   EXPECT_THAT(trial.run(), ::testing::IsEmpty());
@@ -53,7 +53,7 @@ TEST(ProgramFuzz, ClusterAnswersOrRefuses) {
                              .per_process = 100,
                              .seconds = 60,
                              .memory = rlim_t{8} << 30};
-  Trial trial(folder, options, [&](const std::filesystem::path& path, int input) {
+  Trial trial(folder, options, sound_files(folder), [&](const std::filesystem::path& path, int input) {
     std::vector<std::string> arguments = {
         "cluster", path.string(), "-k", "2", "--threads", "1", "-o", (folder / "run").string()};
     const auto add = [&](std::initializer_list<const char*> more) {
