@@ -15,6 +15,7 @@
 #include "kindred/findings/column.h"
 #include "kindred/findings/episode_map.h"
 #include "kindred/findings/matched_states.h"
+#include "kindred/findings/names.h"
 #include "kindred/findings/notable.h"
 #include "kindred/findings/run_data.h"
 #include "kindred/findings/trajectory.h"
@@ -88,13 +89,6 @@ Json evaluation_of(const RunFolder& folder) {
   return json;
 }
 
-/// Null where the ids are the numbers of the episodes.
-Json ids_of(const Trajectories& data) {
-  for (std::size_t i = 0; i < data.ids.size(); ++i)
-    if (data.ids[i] != std::to_string(i)) return data.ids;
-  return nullptr;
-}
-
 Json label_column(const std::vector<std::int32_t>& labels) {
   const bool few = labels.empty() || *std::ranges::max_element(labels) < 256;
   return few ? column(as<std::uint8_t>(labels)) : column(as<std::uint16_t>(labels));
@@ -154,7 +148,7 @@ Json episodes_json(const RunData& found) {
     lengths.push_back(static_cast<std::int32_t>(data.length(i)));
   const bool few = found.scores.rows * found.scores.columns <= kMostScores;
   return {{"count", data.episodes()},
-          {"ids", ids_of(data)},
+          {"ids", findings::ids_of(data)},
           {"label", label_column(found.run.labels)},
           {"truth", data.labels.empty() ? Json() : whole_column(truth.labels)},
           {"truth_names", truth.names},

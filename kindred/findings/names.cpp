@@ -19,4 +19,10 @@ std::string action_name(const Trajectories& data, std::int64_t i) {
              : render::action_name(environment_of(data), count, i);
 }
 
+Json ids_of(const Trajectories& data) {
+  for (std::size_t i = 0; i < data.ids.size(); ++i)
+    if (data.ids[i] != std::to_string(i)) return data.ids;
+  return nullptr;
+}
+
 }  // namespace kindred::findings
