@@ -94,31 +94,6 @@ Json label_column(const std::vector<std::int32_t>& labels) {
   return few ? column(as<std::uint8_t>(labels)) : column(as<std::uint16_t>(labels));
 }
 
-/// The true policy of each episode (-1: unknown), numbered without gaps since the page counts by
-/// these numbers, and what each is called.
-struct Truth {
-  std::vector<std::int32_t> labels;
-  std::vector<std::string> names;
-};
-
-Truth truth_of(const Trajectories& data) {
-  const auto occurring = count_labels(data.labels.span());
-  if (occurring.consecutive()) return {as<std::int32_t>(data.labels.span()), data.label_names};
-  Truth truth;
-  for (const auto label : data.labels)
-    truth.labels.push_back(
-        label < 0 ? -1
-                  : static_cast<std::int32_t>(std::ranges::lower_bound(occurring.values, label) -
-                                              occurring.values.begin()));
-  for (const auto label : occurring.values) {
-    const auto number = static_cast<std::size_t>(label);
-    truth.names.push_back(label >= 0 && number < data.label_names.size()
-                              ? data.label_names[number]
-                              : fmt::format("true policy {}", label));
-  }
-  return truth;
-}
-
 /// Numbers of episodes; with few digits where there are so many episodes that all would not fit.
 Json number_column(const std::vector<double>& values) {
   return std::ssize(values) > kMostExact ? findings::rough_column(values)
@@ -142,7 +117,7 @@ Json return_column(const Trajectories& data) {
 
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
-  const auto truth = truth_of(data);
+  const auto truth = findings::numbered_truth(data.labels.span(), data.label_names);
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<std::int32_t>(data.length(i)));

@@ -111,12 +111,11 @@ std::vector<std::int32_t> matching_policies(const Trajectories& data,
 
 /// Null where the true actors are not known.
 Json truth_json(const Trajectories& data, const std::vector<Segment>& found, std::int64_t k) {
-  const auto actors = true_actors(data);
+  const auto [actors, names] = findings::numbered_truth(true_actors(data), data.label_names);
   if (actors.empty()) return nullptr;
-  const auto true_k = std::max<std::int64_t>(
-      {1, std::ssize(data.label_names), 1 + std::int64_t{*std::ranges::max_element(actors)}});
+  const auto true_k = 1 + std::max<std::int64_t>(0, *std::ranges::max_element(actors));
   const auto segments = segments_of(actors, data.offsets.span());
-  return {{"names", data.label_names},
+  return {{"names", names},
           {"match", matching_policies(data, found, actors, k, true_k)},
           {"begin", segment_column(segments, [](const auto& one) { return one.begin; })},
           {"policy", segment_column(segments, [](const auto& one) { return one.policy; })}};

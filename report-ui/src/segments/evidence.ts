@@ -11,7 +11,7 @@ import {swatch} from '../swatch';
 import {takeover} from './strips';
 import {at, type Evidence, type Segment} from './model';
 
-const height = 260;
+const height = 260, alike = 0.05;
 
 export function drawEvidence(
     width: number, steps: number, k: number, {behind, stride}: Evidence, segments: Segment[]): Chart {
@@ -43,8 +43,8 @@ export function drawEvidence(
   });
 }
 
-/// "Policy 1 is acting, since step 236 to 244. Since then it is ahead of Policy 0, the best other,
-/// by 41 nats."
+/// "Policy 1 is acting, since step 236 to 244. So far it is ahead of Policy 0, the best other, by
+/// 41 nats."
 export function whoActs(
     k: number, {behind, stride}: Evidence, segments: Segment[], step: number): (Node | string)[] {
   const segment = at(segments, step), {policy} = segment;
@@ -55,10 +55,11 @@ export function whoActs(
   const others = Array.from({length: k}, (_, j) => j).filter((j) => j !== policy);
   const best = others.reduce((a, b) => lead(b) < lead(a) ? b : a);
   const nats = lead(best), size = Math.abs(nats);
-  const amount = `${size < 10 ? size.toFixed(1) : count(size)} nats`;
+  const ahead = size < alike ? `level with ${clusterName(best)}, the best other`
+    : `${nats < 0 ? 'behind' : 'ahead of'} ${clusterName(best)}, the best other, by ` +
+      `${size < 10 ? size.toFixed(1) : count(size)} nats`;
   const since = segment.begin > 0 ? `, since ${takeover(segment)}` : ' from the first step';
   return [
-    swatch(policy), h('strong', {}, `${clusterName(policy)} is acting`), `${since}. So far it is ` +
-      `${nats < 0 ? 'behind' : 'ahead of'} ${clusterName(best)}, the best other, by ${amount}.`,
+    swatch(policy), h('strong', {}, `${clusterName(policy)} is acting`), `${since}. So far it is ${ahead}.`,
   ];
 }

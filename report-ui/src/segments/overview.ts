@@ -76,9 +76,9 @@ function truth({truth, switches}: SegmentsRecord['result']): HTMLElement[] {
       `${found}; ${invented}.`);
 }
 
-/// 99.9%: with a digit more than percent() gives, as all is in the last one.
+/// 98.78%: with more digits than percent() gives, for it is the last ones that differ.
 function share(value: number): string {
-  return value === 1 ? 'All' : `${Math.min(99.99, Math.floor(1e4 * value) / 100)}%`;
+  return value === 1 ? 'All' : `${Math.min(99.99, 100 * value).toFixed(2)}%`;
 }
 
 function fact(term: string, value: string, detail: string): HTMLElement[] {

@@ -21,10 +21,9 @@ export function rect(
 }
 
 export function label(
-    x: number, y: number, text: string, anchor: 'start' | 'middle' | 'end', strong = false): SVGTextElement {
+    x: number, y: number, text: string, anchor: 'start' | 'middle' | 'end'): SVGTextElement {
   const element = shape('text', {
     x: x.toFixed(2), y, 'text-anchor': anchor, 'font-size': 12, fill: 'var(--text)',
-    'font-weight': strong ? 700 : 400,
   });
   element.textContent = text;
   return element;

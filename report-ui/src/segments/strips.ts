@@ -37,6 +37,7 @@ export class Strips {
   private chosen = -1;
   /// Where the pointer or the keys are: a row of the page and a step.
   private place = {row: 0, step: 0};
+  private names: SVGTextElement[] = [];
 
   private readonly said = h('p', {class: 'now strips-said', 'aria-live': 'polite'});
   private readonly range = h('span', {class: 'muted'});
@@ -66,7 +67,7 @@ export class Strips {
     this.turn(0);
     model.onSelect((episode) => {
       this.chosen = episode;
-      this.drawing.redraw();
+      this.mark();
     });
   }
 
@@ -105,6 +106,10 @@ export class Strips {
     this.width = width;
     const {episodes} = this, height = top + row * episodes.length + bottom, x = this.scale();
     const picture = svg(width, height, `Who acts at every step of ${counted(episodes.length, 'episode')}`);
+    this.names = Array.from(episodes, (episode, i) =>
+      label(left - 8, top + i * row + thick - 1, shortened(this.model.id(episode)), 'end'));
+    picture.append(...this.names);
+    this.mark();
     episodes.forEach((episode, i) => this.drawRow(picture, episode, top + i * row, x));
     drawAxis(picture, width, height - bottom, x);
     picture.tabIndex = 0;
@@ -122,8 +127,7 @@ export class Strips {
   }
 
   private drawRow(picture: SVGSVGElement, episode: number, y: number, x: number): void {
-    const {model} = this, own = episode === this.chosen;
-    picture.append(label(left - 8, y + thick - 1, shortened(model.id(episode)), 'end', own));
+    const {model} = this;
     for (const {begin, end, policy, earliest, latest} of model.segments(episode)) {
       picture.append(rect(left + begin * x, y, (end - begin) * x, thick, clusterColour(policy)));
       if (begin === 0) continue;
@@ -137,6 +141,14 @@ export class Strips {
       picture.append(rect(left + begin * x, y + thick + 1.5, (end - begin) * x, 2.5,
           match < 0 ? 'var(--faint)' : clusterColour(match)));
     }
+  }
+
+  /// The name of the episode that is looked at is bold, that of the one pointed at underlined.
+  private mark(pointed = -1): void {
+    this.names.forEach((name, i) => {
+      name.setAttribute('font-weight', this.episodes[i] === this.chosen ? '700' : '400');
+      name.setAttribute('text-decoration', i === pointed ? 'underline' : 'none');
+    });
   }
 
   /// Whether there is a step below the pointer; says which.
@@ -169,6 +181,7 @@ export class Strips {
   }
 
   private say(place: {row: number; step: number} | null): void {
+    this.mark(place?.row);
     if (!place) {
       this.said.replaceChildren(h('span', {class: 'muted'},
           'Point at a strip to see who acts; click it to see why.'));
