@@ -26,9 +26,7 @@ class Look {
   private readonly title = h('h3', {});
   private readonly facts = h('p', {class: 'note'});
   private readonly now = h('p', {class: 'now'});
-  private readonly missing = h('p', {class: 'note missing'},
-      'The page holds evidence of some episodes only: those with most switches, the least sure, ' +
-      'and some without a switch. Choose one of them above.');
+  private readonly missing = h('p', {class: 'note missing'});
   private readonly table = h('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Segments'});
   private readonly slider = h('input', {
     type: 'range', min: 0, value: 0, 'aria-label': 'Step',
@@ -41,6 +39,11 @@ class Look {
   private readonly evidence: HTMLElement;
 
   constructor(private readonly model: SegmentsModel) {
+    this.missing.textContent = model.withEvidence.length
+      ? 'The page holds evidence of some episodes only: those with most switches, the least sure, ' +
+        'and some without a switch. Choose one of them above.'
+      : 'There is no evidence of single steps beside these segments: episodes are very long, or an ' +
+        'older program found them.';
     this.evidence = figure({
       title: 'Evidence so far', file: 'segments-evidence', draw: this.drawing.draw,
       caption: 'Held-out log-likelihood of all steps so far under each policy, less that of who acted ' +
@@ -67,7 +70,7 @@ class Look {
     this.facts.textContent =
       `${counted(steps, 'step')} · ${counted(model.switches(episode), 'switch', 'switches')}`;
     const known = model.evidence(episode) !== undefined;
-    this.missing.hidden = known || model.k < 2;
+    this.missing.hidden = known;
     this.evidence.hidden = !known;
     this.slider.max = String(steps - 1);
     this.table.replaceChildren(this.segmentTable());

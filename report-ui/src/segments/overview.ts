@@ -71,7 +71,9 @@ function truth({truth, switches}: SegmentsRecord['result']): HTMLElement[] {
   const found = truth.switches === 0 ? 'Nobody truly switches'
     : `${count(truth.seen)} of ${counted(truth.switches, 'true switch', 'true switches')} found ` +
       `within ${truth.within} steps`;
-  const invented = switches === 0 ? 'none was found' : `${count(truth.invented)} found are false`;
+  const invented = switches === 0 ? 'none was found'
+    : truth.invented === 0 ? 'none of those found is false'
+      : `${count(truth.invented)} of those found ${truth.invented === 1 ? 'is' : 'are'} false`;
   return fact('Against the truth', `${share(truth.accuracy)} of the steps right`,
       `${found}; ${invented}.`);
 }

@@ -23,9 +23,8 @@ export function segmentEntries(report: Segmentation): Entry[] {
   if (report.record.result.switches > 0) {
     entries.push({name: 'Who follows whom', content: followersSection(report)});
   }
-  return [...entries,
-    {name: 'Why', content: lookSection(model)},
-    {name: 'Reproduce', content: reproduceSection(report)}];
+  if (model.k > 1) entries.push({name: 'Why', content: lookSection(model)});
+  return [...entries, {name: 'Reproduce', content: reproduceSection(report)}];
 }
 
 function followersSection({record: {result: {k, followers}}}: Segmentation): HTMLElement {

@@ -46,12 +46,14 @@ export class Strips {
   private readonly drawing = redrawable((width) => this.draw(width));
 
   constructor(private readonly model: SegmentsModel) {
-    const first: Order = model.report.record.result.switches > 0 ? 'switches' : 'file';
+    const switching = model.report.record.result.switches > 0;
+    const first: Order = switching ? 'switches' : 'file';
     this.order = ordered(model, first);
     const key = legend(model);
     const shown = figure({
       title: 'Who acts at every step', file: 'segments', draw: this.drawing.draw, key,
-      caption: 'A strip is an episode. Pale: where the switch lies with a chance of 90 %.' +
+      caption: 'A strip is an episode.' +
+        (switching ? ' Pale: where the switch lies with a chance of 90 %.' : '') +
         (model.report.truth ? ' Thin line below: who truly acted.' : ''),
     });
     shown.classList.add('wide');
@@ -184,7 +186,7 @@ export class Strips {
     this.mark(place?.row);
     if (!place) {
       this.said.replaceChildren(h('span', {class: 'muted'},
-          'Point at a strip to see who acts; click it to see why.'));
+          `Point at a strip to see who acts${this.model.k > 1 ? '; click it to see why' : ''}.`));
       return;
     }
     const {model} = this, episode = this.episodes[place.row];

@@ -96,6 +96,18 @@ test('an episode shows its evidence and who is acting', async () => {
   assert.match(svg.bytes.toString(), /Policy 1/);
 });
 
+test('an episode without evidence shows its segments, and says so', async () => {
+  const without = changed(files.switching, 'segments-old.html', (record) => { record.evidence = []; });
+  const page = await open(browser, without);
+  assert.match(await page.locator('.missing').innerText(), /no evidence of single steps/);
+  assert.match(await page.locator('.player .now').innerText(), /Policy \d is acting\.$/);
+  assert.equal(await page.locator('#look figure').isVisible(), false);
+  await page.locator('#strips svg.strips').focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('#look tbody tr').count(), 2);
+  assert.deepEqual(page.complaints, []);
+});
+
 test('who follows whom is counted, where anybody does', async () => {
   const page = await open(browser, files.switching);
   assert.match(await page.locator('#followers').innerText(), /taken over by/);
