@@ -63,19 +63,22 @@ function checked({result, dataset}: SegmentsRecord): HTMLElement {
           ...fact('Idle', idle.stretches ? counted(idle.stretches, 'stretch', 'stretches') : 'None',
               idle.stretches ? `${counted(idle.steps, 'step')} in which nothing happens: idle.csv.`
                 : 'No stretch in which neither observation nor action changes.'),
-          ...truth(result)));
+          ...truth(result, dataset.steps / dataset.episodes)));
 }
 
-function truth({truth, switches}: SegmentsRecord['result']): HTMLElement[] {
+function truth({truth, switches}: SegmentsRecord['result'], length: number): HTMLElement[] {
   if (!truth) return [];
   const found = truth.switches === 0 ? 'Nobody truly switches'
     : `${count(truth.seen)} of ${counted(truth.switches, 'true switch', 'true switches')} found ` +
-      `within ${truth.within} steps`;
+      `within ${truth.within} steps, ${count(truth.inside_interval)} inside the interval given`;
   const invented = switches === 0 ? 'none was found'
     : truth.invented === 0 ? 'none of those found is false'
       : `${count(truth.invented)} of those found ${truth.invented === 1 ? 'is' : 'are'} false`;
+  // A switch found anywhere in a short episode is near a true one.
+  const short = switches > 0 && length < 4 * truth.within
+    ? ` That says little of where: episodes have ${count(length)} steps on average.` : '';
   return fact('Against the truth', `${share(truth.accuracy)} of the steps right`,
-      `${found}; ${invented}.`);
+      `${found}; ${invented}.${short}`);
 }
 
 /// 98.78%: with more digits than percent() gives, for it is the last ones that differ.
