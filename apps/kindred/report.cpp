@@ -13,7 +13,9 @@
 #include "kindred/core/files.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/findings/findings.h"
+#include "kindred/findings/segments_record.h"
 #include "kindred/runs/run.h"
+#include "kindred/runs/segments.h"
 
 namespace kindred::app {
 namespace {
@@ -68,16 +70,34 @@ struct ReportCommand {
   void run() {
     flags.apply();
     require_page();
-    const Stopwatch clock;
     const RunFolder folder(run_folder);
+    const SegmentFolder segments(run_folder);
+    if (segments.is_finished() && !folder.is_finished())
+      run_on_segments(segments);
+    else
+      run_on(folder);
+  }
+
+  void run_on_segments(const SegmentFolder& folder) const {
+    const Stopwatch clock;
+    const auto loaded = load_segments(folder);
+    finish(segments_record(folder, loaded, load_segmented_data(loaded, data)), folder.report(),
+           clock);
+  }
+
+  void run_on(const RunFolder& folder) const {
+    const Stopwatch clock;
     const auto record = load_run(folder).record;
     const auto loaded = load_dataset(record, data);
     const auto found = report_record(folder, loaded, picture_options(record));
     if (const auto& seen = found.at("pictures"); seen.is_object() && seen.at("problem").is_string())
       say("warning: " + seen.at("problem").get<std::string>());
+    finish(found, folder.report(), clock);
+  }
+
+  void finish(const Json& found, const fs::path& usual, const Stopwatch& clock) const {
     if (!record_file.empty()) write_text(record_file, as_text(found) + "\n");
-    show(found, found.at("conclusion"), output.empty() ? folder.report() : fs::path(output), clock,
-         common);
+    show(found, found.at("conclusion"), output.empty() ? usual : fs::path(output), clock, common);
   }
 };
 
@@ -108,9 +128,11 @@ void add_report(CLI::App& app) {
       "Examples:\n"
       "  kindred report hopper-run\n"
       "  kindred report hopper-run --data moved/hopper.hdf5 -o hopper.html\n"
+      "  kindred report hopper-segments\n"
       "The page is one file that opens in any browser, without a network.");
   const auto state = std::make_shared<ReportCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command->add_option("RUN", state->run_folder, "A finished run folder, or one of segments")
+      ->required();
   command->add_option("-o,--output", state->output, "The page to write; by default RUN/report.html")
       ->type_name("HTML");
   state->common.add_json(*command);

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "kindred/core/progress.h"
+#include "kindred/findings/segments_record.h"
 #include "kindred/runs/segments.h"
 #include "progress_bar.h"
 #include "stop_signal.h"
@@ -63,16 +64,8 @@ struct SegmentCommand {
 
   static void tell_found(const Json& record, const SegmentFolder& folder) {
     const auto& result = record["result"];
-    const std::int64_t k = result["k"], switches = result["switches"];
-    const std::int64_t episodes = record["dataset"]["episodes"];
-    if (switches == 0) {
-      say(k == 1 ? "One policy acted throughout."
-                 : fmt::format("{} policies, and nobody switches within an episode.", k));
-    } else {
-      say(fmt::format(
-          "{} policies; {} in {} of {} episodes", k, counted(switches, "switch", "switches"),
-          grouped(result["episodes_with_switches"].get<std::int64_t>()), grouped(episodes)));
-    }
+    const std::int64_t switches = result["switches"], episodes = record["dataset"]["episodes"];
+    say(segments_conclusion(record));
     tell("steps",
          fmt::format("{}", fmt::join(result["steps"].get<std::vector<std::int64_t>>(), " ")));
     if (switches > 0) {
@@ -92,7 +85,9 @@ struct SegmentCommand {
     tell("seconds", fmt::format("{:.1f}", record["timings"]["segment"].get<double>()));
     tell("written", folder.segments().string());
     tell("", folder.idle().string());
+    tell("", folder.evidence().string());
     tell("", folder.record().string());
+    tell("look at it", fmt::format("kindred report {}", folder.path().string()));
   }
 
   static void tell_truth(const Json& truth) {

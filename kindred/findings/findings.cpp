@@ -15,6 +15,7 @@
 #include "kindred/findings/column.h"
 #include "kindred/findings/episode_map.h"
 #include "kindred/findings/matched_states.h"
+#include "kindred/findings/names.h"
 #include "kindred/findings/notable.h"
 #include "kindred/findings/run_data.h"
 #include "kindred/findings/trajectory.h"
@@ -88,41 +89,9 @@ Json evaluation_of(const RunFolder& folder) {
   return json;
 }
 
-/// Null where the ids are the numbers of the episodes.
-Json ids_of(const Trajectories& data) {
-  for (std::size_t i = 0; i < data.ids.size(); ++i)
-    if (data.ids[i] != std::to_string(i)) return data.ids;
-  return nullptr;
-}
-
 Json label_column(const std::vector<std::int32_t>& labels) {
   const bool few = labels.empty() || *std::ranges::max_element(labels) < 256;
   return few ? column(as<std::uint8_t>(labels)) : column(as<std::uint16_t>(labels));
-}
-
-/// The true policy of each episode (-1: unknown), numbered without gaps since the page counts by
-/// these numbers, and what each is called.
-struct Truth {
-  std::vector<std::int32_t> labels;
-  std::vector<std::string> names;
-};
-
-Truth truth_of(const Trajectories& data) {
-  const auto occurring = count_labels(data.labels.span());
-  if (occurring.consecutive()) return {as<std::int32_t>(data.labels.span()), data.label_names};
-  Truth truth;
-  for (const auto label : data.labels)
-    truth.labels.push_back(
-        label < 0 ? -1
-                  : static_cast<std::int32_t>(std::ranges::lower_bound(occurring.values, label) -
-                                              occurring.values.begin()));
-  for (const auto label : occurring.values) {
-    const auto number = static_cast<std::size_t>(label);
-    truth.names.push_back(label >= 0 && number < data.label_names.size()
-                              ? data.label_names[number]
-                              : fmt::format("true policy {}", label));
-  }
-  return truth;
 }
 
 /// Numbers of episodes; with few digits where there are so many episodes that all would not fit.
@@ -148,13 +117,13 @@ Json return_column(const Trajectories& data) {
 
 Json episodes_json(const RunData& found) {
   const auto& data = found.data;
-  const auto truth = truth_of(data);
+  const auto truth = findings::numbered_truth(data.labels.span(), data.label_names);
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     lengths.push_back(static_cast<std::int32_t>(data.length(i)));
   const bool few = found.scores.rows * found.scores.columns <= kMostScores;
   return {{"count", data.episodes()},
-          {"ids", ids_of(data)},
+          {"ids", findings::ids_of(data)},
           {"label", label_column(found.run.labels)},
           {"truth", data.labels.empty() ? Json() : whole_column(truth.labels)},
           {"truth_names", truth.names},

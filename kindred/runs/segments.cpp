@@ -18,6 +18,7 @@
 #include "kindred/core/version.h"
 #include "kindred/data/csv.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/runs/segment_evidence.h"
 
 namespace kindred {
 namespace {
@@ -88,6 +89,16 @@ std::int64_t whole_number(const CsvTable::Row& row, std::size_t column, const fs
   if (error != std::errc() || end != field.data() + field.size() || value < 0)
     throw DataFormatError("'{}', line {}: '{}' is not a step or a policy", path.string(), row.line,
                           field);
+  return value;
+}
+
+double chance(const CsvTable::Row& row, std::size_t column, const fs::path& path) {
+  const auto& field = row.fields[column];
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc() || end != field.data() + field.size() || !(value >= 0.0 && value <= 1.0))
+    throw DataFormatError("'{}', line {}: '{}' is not a chance between 0 and 1", path.string(),
+                          row.line, field);
   return value;
 }
 
@@ -178,6 +189,7 @@ SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext
   fs::remove(folder.record(), error);  // the record comes last: with it a folder is whole
   write_text(folder.segments(), segments_table(data, result.found));
   write_text(folder.idle(), idle_table(data, result.idle));
+  save_evidence(notable_evidence(result.found, data.offsets.span()), folder.evidence());
   write_text(folder.record(),
              result.record.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   return result;
@@ -195,7 +207,8 @@ LoadedSegments load_segments(const SegmentFolder& folder) {
   const auto path = folder.segments();
   const auto table = parse_csv(read_text(path), path.string());
   std::vector<std::size_t> columns;
-  for (const char* name : {"episode", "start", "end", "policy"}) {
+  for (const char* name :
+       {"episode", "start", "end", "policy", "posterior", "earliest", "latest"}) {
     const auto column = table.column(name);
     if (!column) throw DataFormatError("'{}' has no column '{}'", path.string(), name);
     columns.push_back(*column);
@@ -206,6 +219,9 @@ LoadedSegments load_segments(const SegmentFolder& folder) {
     one.begin = whole_number(row, columns[1], path);
     one.end = whole_number(row, columns[2], path);
     one.policy = static_cast<std::int32_t>(whole_number(row, columns[3], path));
+    one.chance = chance(row, columns[4], path);
+    one.earliest = whole_number(row, columns[5], path);
+    one.latest = whole_number(row, columns[6], path);
     if (one.end <= one.begin)
       throw DataFormatError("'{}', line {}: a segment ends before it begins", path.string(),
                             row.line);
@@ -215,7 +231,7 @@ LoadedSegments load_segments(const SegmentFolder& folder) {
 
 RunRecord dataset_record(const LoadedSegments& segments) {
   RunRecord record;
-  record.dataset = segments.record.at("dataset");
+  record.dataset = segments.record.value("dataset", Json::object());
   return record;
 }
 
@@ -239,6 +255,15 @@ LabelledDataset load_labelled_dataset(const LoadedSegments& segments, const std:
   }
   labelled.labels = labels_of_steps(std::move(steps), data.offsets.span());
   return labelled;
+}
+
+Trajectories load_segmented_data(const LoadedSegments& loaded, const std::string& moved_to) {
+  try {
+    return load_dataset(dataset_record(loaded), moved_to);
+  } catch (const Json::exception&) {
+    throw DataFormatError(
+        "segments.json does not say which dataset it is of; make it again with 'kindred segment'");
+  }
 }
 
 }  // namespace kindred

@@ -1,7 +1,8 @@
 // From a dataset to who acted when, on disk: what `kindred segment` does, for every door.
 //
 // The folder holds segments.csv (episode, start, end, policy, posterior, earliest, latest),
-// idle.csv (stretches in which nothing happens) and segments.json, the record.
+// idle.csv (stretches in which nothing happens), evidence.h5 (segment_evidence.h) and
+// segments.json, the record.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +25,9 @@ class SegmentFolder {
 
   std::filesystem::path segments() const { return folder_ / "segments.csv"; }
   std::filesystem::path idle() const { return folder_ / "idle.csv"; }
+  std::filesystem::path evidence() const { return folder_ / "evidence.h5"; }
   std::filesystem::path record() const { return folder_ / "segments.json"; }
+  std::filesystem::path report() const { return folder_ / "report.html"; }
   const std::filesystem::path& path() const { return folder_; }
   bool is_finished() const { return std::filesystem::exists(record()); }
 
@@ -79,5 +82,9 @@ RunRecord dataset_record(const LoadedSegments& segments);
 /// InvalidArgument when they do not fit the episodes.
 LabelledDataset load_labelled_dataset(const LoadedSegments& segments, const std::string& moved_to,
                                       const std::string& flag);
+
+/// The dataset of segments, read as it was for them, where it was or at `moved_to`. Throws as
+/// load_dataset in run.h.
+Trajectories load_segmented_data(const LoadedSegments& loaded, const std::string& moved_to);
 
 }  // namespace kindred

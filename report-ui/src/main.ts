@@ -12,6 +12,8 @@ import {overviewSection} from './overview';
 import {processSection} from './process';
 import type {Comparison, Report} from './record';
 import {reproduceSection} from './reproduce';
+import type {Segmentation} from './segments/record';
+import {segmentEntries} from './segments/segments';
 import {installTheme} from './theme';
 import {trustSection} from './trust/trust';
 
@@ -46,6 +48,8 @@ function showReport(report: Report): void {
 }
 
 installTheme();
-const record = JSON.parse(document.getElementById('record')!.textContent!) as Report | Comparison;
+const record = JSON.parse(document.getElementById('record')!.textContent!) as
+  Report | Comparison | Segmentation;
 if ('kindred_comparison' in record) frame('Comparison', comparisonEntries(record));
+else if ('kindred_segmentation' in record) frame(record.name, segmentEntries(record));
 else showReport(record);

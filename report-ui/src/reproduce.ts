@@ -3,6 +3,7 @@ import {h} from './dom';
 import {csv, saveText} from './download';
 import {count, counted} from './format';
 import type {Model} from './model';
+import type {RunRecord} from './record';
 import {section} from './section';
 import {fileName} from './wording';
 
@@ -15,7 +16,7 @@ export function reproduceSection(model: Model): HTMLElement {
       h('div', {class: 'reproduce'},
           h('div', {},
               h('h3', {}, 'The run'),
-              facts(model),
+              runFacts(run),
               h('h3', {class: 'control'}, 'Files'),
               downloads(model),
               h('h3', {}, 'config.toml'),
@@ -25,7 +26,7 @@ export function reproduceSection(model: Model): HTMLElement {
               options(run.options))));
 }
 
-function command(text: string): HTMLElement {
+export function command(text: string): HTMLElement {
   const copy = h('button', {type: 'button', class: 'control', click: async () => {
     copy.textContent = await copied(text) ? 'Copied' : 'Select and copy it by hand';
     setTimeout(() => { copy.textContent = 'Copy'; }, 2000);
@@ -42,7 +43,10 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-function facts({report: {run}}: Model): HTMLElement {
+type Made = Pick<RunRecord, 'version' | 'options' | 'started' | 'machine' | 'dataset'>;
+
+/// With what it was made, and from what.
+export function runFacts(run: Made): HTMLElement {
   const rows: [string, unknown][] = [
     ['Kindred', run.version], ['Seed', run.options.seed], ['Started', started(run.started)],
     ['Machine', machine(run.machine ?? {})], ['Data', run.dataset.path],

@@ -117,7 +117,7 @@ export function objectiveMeaning(run: RunRecord): string {
 
 export const fileName = (path: string): string => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
 
-export function environment(run: RunRecord): string | null {
+export function environment(run: Pick<RunRecord, 'dataset'>): string | null {
   const name = run.dataset.provenance?.environment;
   return typeof name === 'string' ? name : null;
 }

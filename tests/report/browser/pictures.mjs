@@ -39,4 +39,12 @@ await section('path-following', 'overview', 'report-path-overview', {height: 700
 await section('path-following', 'behaviour', 'report-path', {height: 760});
 await section('hopper', 'overview', 'report-hopper-overview', {height: 700});
 await section('hopper', 'behaviour', 'report-hopper', {height: 1000});
+await section('segments', 'strips', 'report-segments', {height: 860});
+await section('segments', 'look', 'report-segments-look', {
+  height: 640,
+  prepare: async (page) => {
+    await page.locator('.player input[type=range]').focus();
+    for (let i = 0; i < 5; ++i) await page.keyboard.press('PageUp');
+  },
+});
 await browser.close();

@@ -15,7 +15,8 @@ if (!browser) {
 const env = {...process.env, KINDRED_PROGRAM: program, KINDRED_ARTEFACTS: artefacts,
   KINDRED_BROWSER: browser};
 // One after the other: some of them look at the clock.
-const failed = ['report.test.mjs', 'trust.test.mjs', 'cameras.test.mjs'].filter((name) => spawnSync(
+const names = ['report.test.mjs', 'trust.test.mjs', 'cameras.test.mjs', 'segments.test.mjs'];
+const failed = names.filter((name) => spawnSync(
     process.execPath, ['--test', fileURLToPath(new URL(name, import.meta.url))],
     {stdio: 'inherit', env}).status !== 0);
 process.exit(failed.length ? 1 : 0);

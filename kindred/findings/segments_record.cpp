@@ -1,0 +1,200 @@
+#include "kindred/findings/segments_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kindred/core/error.h"
+#include "kindred/core/words.h"
+#include "kindred/findings/column.h"
+#include "kindred/findings/names.h"
+#include "kindred/findings/run_data.h"
+#include "kindred/runs/segment_evidence.h"
+
+namespace kindred {
+namespace {
+
+namespace fs = std::filesystem;
+using findings::Json;
+using findings::narrow_column;
+
+constexpr std::int64_t kMostPoints = 800;  // of an episode's evidence: more than a chart is wide
+
+/// The segments with their episodes' numbers; refused unless they cover each episode once.
+std::vector<Segment> numbered_segments(const SegmentFolder& folder, const LoadedSegments& loaded,
+                                       const Trajectories& data) {
+  const auto k = loaded.record.at("result").at("k").get<std::int64_t>();
+  const auto refuse = [&](const std::string& episode) {
+    throw DataFormatError(
+        "'{}' does not cover episode '{}' of the dataset, step by step and once, with policies 0 "
+        "to {}; make it again with 'kindred segment … --force'",
+        folder.segments().string(), episode, k - 1);
+  };
+  auto segments = loaded.segments;
+  std::int64_t episode = 0, reached = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    auto& one = segments[i];
+    if (episode == data.episodes()) refuse(loaded.episodes[i]);
+    const auto& id = data.ids[static_cast<std::size_t>(episode)];
+    one.episode = episode;
+    if (loaded.episodes[i] != id || one.begin != reached || one.end > data.length(episode) ||
+        one.policy >= k)
+      refuse(id);
+    reached = one.end;
+    if (reached < data.length(episode)) continue;
+    ++episode;
+    reached = 0;
+  }
+  if (episode < data.episodes()) refuse(data.ids[static_cast<std::size_t>(episode)]);
+  return segments;
+}
+
+template <class Get>
+Json segment_column(const std::vector<Segment>& segments, const Get& get) {
+  std::vector<std::int32_t> values;
+  values.reserve(segments.size());
+  for (const auto& one : segments) values.push_back(static_cast<std::int32_t>(get(one)));
+  return narrow_column(values);
+}
+
+Json episode_lengths(const Trajectories& data) {
+  std::vector<std::int32_t> lengths;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    lengths.push_back(static_cast<std::int32_t>(data.length(i)));
+  return {{"count", data.episodes()},
+          {"ids", findings::ids_of(data)},
+          {"length", narrow_column(lengths)}};
+}
+
+Json segments_json(const std::vector<Segment>& segments) {
+  std::vector<double> chances;
+  for (const auto& one : segments) chances.push_back(one.chance);
+  return {{"begin", segment_column(segments, [](const auto& one) { return one.begin; })},
+          {"policy", segment_column(segments, [](const auto& one) { return one.policy; })},
+          {"earliest", segment_column(segments, [](const auto& one) { return one.earliest; })},
+          {"latest", segment_column(segments, [](const auto& one) { return one.latest; })},
+          {"chance", findings::rough_column(chances)}};
+}
+
+/// The true policy of each step; empty where none is known.
+std::vector<std::int32_t> true_actors(const Trajectories& data) {
+  std::vector<std::int32_t> truth(data.actors.begin(), data.actors.end());
+  if (truth.empty() && !data.labels.empty())
+    for (std::int64_t i = 0; i < data.episodes(); ++i)
+      truth.insert(truth.end(), static_cast<std::size_t>(data.length(i)), data.labels[i]);
+  return truth;
+}
+
+/// For each true policy the found one that shares most steps with it, of which each is given once;
+/// -1 where none is left.
+std::vector<std::int32_t> matching_policies(const Trajectories& data,
+                                            const std::vector<Segment>& segments,
+                                            const std::vector<std::int32_t>& truth, std::int64_t k,
+                                            std::int64_t true_k) {
+  Matrix shared(true_k, k);
+  for (const auto& one : segments)
+    for (auto t = one.begin; t < one.end; ++t)
+      if (const auto actor = truth[static_cast<std::size_t>(data.offsets[one.episode] + t)];
+          actor >= 0)
+        shared(actor, one.policy) += 1.0;
+  std::vector<std::int32_t> match(static_cast<std::size_t>(true_k), -1);
+  for (;;) {
+    const auto largest = std::ranges::max_element(shared.values);
+    if (largest == shared.values.end() || *largest <= 0.0) return match;
+    const auto place = largest - shared.values.begin();
+    match[static_cast<std::size_t>(place / k)] = static_cast<std::int32_t>(place % k);
+    for (std::int64_t j = 0; j < k; ++j) shared(place / k, j) = 0.0;
+    for (std::int64_t i = 0; i < true_k; ++i) shared(i, place % k) = 0.0;
+  }
+}
+
+/// Null where the true actors are not known.
+Json truth_json(const Trajectories& data, const std::vector<Segment>& found, std::int64_t k) {
+  const auto [actors, names] = findings::numbered_truth(true_actors(data), data.label_names);
+  if (actors.empty()) return nullptr;
+  const auto true_k = 1 + std::max<std::int64_t>(0, *std::ranges::max_element(actors));
+  const auto segments = segments_of(actors, data.offsets.span());
+  return {{"names", names},
+          {"match", matching_policies(data, found, actors, k, true_k)},
+          {"begin", segment_column(segments, [](const auto& one) { return one.begin; })},
+          {"policy", segment_column(segments, [](const auto& one) { return one.policy; })}};
+}
+
+/// How far each policy's log-likelihood of all steps so far is behind that of who acted: [kept, k].
+Json evidence_of(const SegmentEvidence& evidence, std::int64_t i,
+                 std::span<const Segment> segments) {
+  const auto k = evidence.policies, length = evidence.length(i);
+  const auto stride = findings::stride_for(length, kMostPoints);
+  std::vector<double> behind(static_cast<std::size_t>(k), 0.0);
+  std::vector<float> kept;
+  for (const auto& one : segments)
+    for (auto t = one.begin; t < one.end; ++t) {
+      const auto nats = evidence.at(i, t);
+      for (std::int64_t j = 0; j < k; ++j)
+        behind[static_cast<std::size_t>(j)] +=
+            nats[static_cast<std::size_t>(j)] - nats[static_cast<std::size_t>(one.policy)];
+      if (t % stride == 0)
+        for (const double value : behind) kept.push_back(static_cast<float>(value));
+    }
+  return {{"episode", evidence.episodes[static_cast<std::size_t>(i)]},
+          {"stride", stride},
+          {"behind", findings::column(kept)}};
+}
+
+/// Of the episodes the folder holds it of; none with one policy, nor where an older program made
+/// the folder.
+Json evidence_json(const SegmentFolder& folder, const Trajectories& data,
+                   const std::vector<Segment>& segments, std::int64_t k) {
+  auto list = Json::array();
+  if (k < 2 || !fs::exists(folder.evidence())) return list;
+  const auto evidence = load_evidence(folder.evidence(), k, data.episodes());
+  for (std::int64_t i = 0; i < evidence.count(); ++i) {
+    const auto episode = evidence.episodes[static_cast<std::size_t>(i)];
+    if (evidence.length(i) != data.length(episode))
+      throw DataFormatError("'{}' does not fit the dataset; make it again with 'kindred segment'",
+                            folder.evidence().string());
+    const auto [first, last] = std::ranges::equal_range(segments, episode, {}, &Segment::episode);
+    list.push_back(evidence_of(evidence, i, std::span(first, last)));
+  }
+  return list;
+}
+
+std::string folder_name(const fs::path& folder) {
+  const auto path = fs::absolute(folder).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+}  // namespace
+
+std::string segments_conclusion(const Json& record) {
+  const auto& result = record.at("result");
+  const std::int64_t k = result.at("k"), switches = result.at("switches");
+  if (switches == 0)
+    return k == 1 ? "One policy acted throughout."
+                  : fmt::format("{} policies, and nobody switches within an episode.", k);
+  return fmt::format("{} policies; {} {} in {} of {} episodes.", k, grouped(switches),
+                     switches == 1 ? "switch" : "switches",
+                     grouped(result.at("episodes_with_switches").get<std::int64_t>()),
+                     grouped(record.at("dataset").at("episodes").get<std::int64_t>()));
+}
+
+Json segments_record(const SegmentFolder& folder, const LoadedSegments& loaded,
+                     const Trajectories& data) try {
+  const auto segments = numbered_segments(folder, loaded, data);
+  const auto k = loaded.record.at("result").at("k").get<std::int64_t>();
+  return {{"kindred_segmentation", 1},
+          {"name", folder_name(folder.path())},
+          {"conclusion", segments_conclusion(loaded.record)},
+          {"record", loaded.record},
+          {"episodes", episode_lengths(data)},
+          {"segments", segments_json(segments)},
+          {"truth", truth_json(data, segments, k)},
+          {"evidence", evidence_json(folder, data, segments, k)}};
+} catch (const Json::exception&) {
+  throw DataFormatError(
+      "'{}' lacks what a page shows; make it again with 'kindred segment … --force'",
+      folder.record().string());
+}
+
+}  // namespace kindred
