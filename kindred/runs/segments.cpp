@@ -27,7 +27,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kSegmentsVersion = 1;
-constexpr std::int64_t kNear = 20;  // steps
 
 /// Labels of the data's episodes by a finished run.
 std::vector<std::int32_t> labels_by(const std::string& folder, const Trajectories& data) {
@@ -124,6 +123,8 @@ Json score_segments(const Trajectories& data, const Segmentation& found) {
     for (std::int64_t i = 0; i < data.episodes(); ++i)
       truth.insert(truth.end(), static_cast<std::size_t>(data.length(i)), data.labels[i]);
   const auto real = segments_of(truth, data.offsets.span());
+  // In episodes of ten steps everything would be within twenty.
+  const auto close = std::clamp<std::int64_t>(data.steps() / data.episodes() / 20, 2, 20);
   std::int64_t switches = 0, seen = 0, inside = 0, invented = 0;
   const auto near = [](const auto& segments, const Segment& one, const auto& is_near) {
     return std::ranges::any_of(segments, [&](const Segment& other) {
@@ -140,7 +141,7 @@ Json score_segments(const Trajectories& data, const Segmentation& found) {
     ++switches;
     const auto own = of_episode(found.segments, one.episode);
     seen += near(own, one,
-                 [&](const Segment& other) { return std::abs(other.begin - one.begin) <= kNear; });
+                 [&](const Segment& other) { return std::abs(other.begin - one.begin) <= close; });
     inside += near(own, one, [&](const Segment& other) {
       return other.earliest <= one.begin && one.begin <= other.latest;
     });
@@ -148,11 +149,11 @@ Json score_segments(const Trajectories& data, const Segmentation& found) {
   for (const auto& one : found.segments)
     invented +=
         one.begin > 0 && !near(of_episode(real, one.episode), one, [&](const Segment& other) {
-          return std::abs(other.begin - one.begin) <= 2 * kNear;
+          return std::abs(other.begin - one.begin) <= 2 * close;
         });
   return {{"accuracy", matched_accuracy(found.actors, truth)},
           {"switches", switches},
-          {"within", kNear},
+          {"within", close},
           {"seen", seen},
           {"inside_interval", inside},
           {"invented", invented}};

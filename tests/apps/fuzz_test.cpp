@@ -53,26 +53,27 @@ TEST(ProgramFuzz, ClusterAnswersOrRefuses) {
                              .per_process = 100,
                              .seconds = 60,
                              .memory = rlim_t{8} << 30};
-  Trial trial(folder, options, sound_files(folder), [&](const std::filesystem::path& path, int input) {
-    std::vector<std::string> arguments = {
-        "cluster", path.string(), "-k", "2", "--threads", "1", "-o", (folder / "run").string()};
-    const auto add = [&](std::initializer_list<const char*> more) {
-      arguments.insert(arguments.end(), more.begin(), more.end());
-    };
-    switch (input / 16 % 4) {  // so that every method meets every kind of file
-      case 0:
-        add({"--method", "return-kmeans"});
-        break;
-      case 1:
-        add({"--method", "sorl", "--max-rounds", "2", "--hidden", "8"});
-        break;
-      default:
-        add({"--max-rounds", "2", "--max-steps", "5", "--batch-steps", "8", "--hidden", "8"});
-    }
-    auto attempted = run_here(arguments, folder / "log");
-    remove_tree(folder / "run");
-    return attempted;
-  });
+  Trial trial(
+      folder, options, sound_files(folder), [&](const std::filesystem::path& path, int input) {
+        std::vector<std::string> arguments = {
+            "cluster", path.string(), "-k", "2", "--threads", "1", "-o", (folder / "run").string()};
+        const auto add = [&](std::initializer_list<const char*> more) {
+          arguments.insert(arguments.end(), more.begin(), more.end());
+        };
+        switch (input / 16 % 4) {  // so that every method meets every kind of file
+          case 0:
+            add({"--method", "return-kmeans"});
+            break;
+          case 1:
+            add({"--method", "sorl", "--max-rounds", "2", "--hidden", "8"});
+            break;
+          default:
+            add({"--max-rounds", "2", "--max-steps", "5", "--batch-steps", "8", "--hidden", "8"});
+        }
+        auto attempted = run_here(arguments, folder / "log");
+        remove_tree(folder / "run");
+        return attempted;
+      });
   EXPECT_THAT(trial.run(), ::testing::IsEmpty());
 }
 
