@@ -121,7 +121,9 @@ fs::path minari_tables_folder(const fs::path& path) {
     if (!fs::is_regular_file(metadata, ignored)) continue;
     const auto all = parse_python_json(read_text(metadata));
     const auto format = all.is_object() ? all.value("data_format", Json()) : Json();
-    if (std::ranges::find(kTableFormats, format) != kTableFormats.end()) return data;
+    if (format.is_string() &&
+        std::ranges::find(kTableFormats, format.get<std::string>()) != kTableFormats.end())
+      return data;
   }
   return {};
 }
