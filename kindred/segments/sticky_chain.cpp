@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kindred/policies/evidence.h"
+
 namespace kindred {
 namespace {
 
