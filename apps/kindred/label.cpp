@@ -94,8 +94,7 @@ struct LabelCommand {
 }  // namespace
 
 void add_label(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("label", "Write a run's labels, or segments, into its dataset");
+  auto* command = app.add_subcommand("label", "Write labels or segments into their dataset");
   command->footer(
       "Examples:\n"
       "  kindred label run\n"

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 
@@ -22,6 +23,9 @@ void end_with_a_sentence(int signal, siginfo_t* info, void*) {
     ::signal(signal, SIG_DFL);
     return;
   }
+  static std::atomic_flag said;  // threads may meet the end of the file together
+  if (said.test_and_set())
+    for (;;) ::pause();
   write_out("kindred: '");
   write_out(file);
   write_out(

@@ -78,7 +78,7 @@ struct ClusterSource {
   }
 
   void add_to(CLI::App& command) {
-    command.add_option("RUN", run_folder, "A finished run folder; filter: or one with segments")
+    command.add_option("RUN", run_folder, "A finished run folder; filter: or of segments")
         ->required();
     common.add_json(command);
   }

@@ -399,7 +399,8 @@ def check_segments(folder):
         root, found = make(folder / f"turns-{version}"), folder / f"found-{version}"
         kindred("segment", root, "-k", 1, "-o", found)
         rows = [f"{e},0,2,0\n{e},2,{length},1\n" for e, length in enumerate(LENGTHS)]
-        (found / "segments.csv").write_text("episode,start,end,policy\n" + "".join(rows))
+        table = "episode,start,end,policy,posterior,earliest,latest\n"
+        (found / "segments.csv").write_text(table + "".join(row.replace("\n", ",1,0,0\n") for row in rows))
         before, beside = hashes(root), folder / f"turns-{version}.policy.csv"
         data = load(root)[1]
         kindred("label", found)
