@@ -101,6 +101,42 @@ double chance(const CsvTable::Row& row, std::size_t column, const fs::path& path
   return value;
 }
 
+/// Everything a folder of segments may hold.
+std::vector<fs::path> files_of(const SegmentFolder& folder) {
+  return {folder.record(), folder.segments(), folder.idle(), folder.evidence(), folder.report()};
+}
+
+void require_free(const SegmentFolder& folder, bool force) {
+  const auto name = folder.path().string();
+  if (folder.is_finished() && !force)
+    throw InvalidArgument("'{}' holds segments; replace them with --force, or name another folder",
+                          name);
+  std::error_code error;
+  if (!fs::exists(folder.path(), error)) return;
+  const auto own = files_of(folder);
+  bool others = !fs::is_directory(folder.path(), error);
+  for (fs::directory_iterator at(folder.path(), error), end; !error && at != end;
+       at.increment(error))
+    others = others || std::ranges::find(own, at->path()) == own.end();
+  if (others) throw InvalidArgument("'{}' holds other things; choose another folder", name);
+}
+
+/// Everything is on the disk before what was there goes.
+void write_folder(const SegmentFolder& folder, const Trajectories& data,
+                  const SegmentedDataset& made) {
+  std::error_code error;
+  const auto target = fs::path(folder.path().string() + "/").parent_path();  // without a slash
+  if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
+  StagedFolder staged(target);
+  const SegmentFolder next(staged.path());
+  write_text(next.segments(), segments_table(data, made.found));
+  write_text(next.idle(), idle_table(data, made.idle));
+  save_evidence(notable_evidence(made.found, data.offsets.span()), next.evidence());
+  write_text(next.record(), made.record.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  for (const auto& file : files_of(folder)) fs::remove(file, error);
+  staged.commit();
+}
+
 }  // namespace
 
 bool holds_segments(const fs::path& folder) {
@@ -161,9 +197,7 @@ Json score_segments(const Trajectories& data, const Segmentation& found) {
 
 SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run) {
   const auto& folder = request.folder;
-  if (folder.is_finished() && !request.force)
-    throw InvalidArgument("'{}' holds segments; replace them with --force, or name another folder",
-                          folder.path().string());
+  require_free(folder, request.force);
   const auto dataset = request.dataset.load();
   const auto& data = dataset.data;
   const Stopwatch clock;
@@ -183,16 +217,7 @@ SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext
       {"result", describe_found(data, result.found, result.idle)},
       {"timings", {{"segment", clock.seconds()}}},
       {"machine", {{"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}}}};
-  std::error_code error;
-  fs::create_directories(folder.path(), error);
-  if (error)
-    throw IoError("cannot make the folder '{}': {}", folder.path().string(), error.message());
-  fs::remove(folder.record(), error);  // the record comes last: with it a folder is whole
-  write_text(folder.segments(), segments_table(data, result.found));
-  write_text(folder.idle(), idle_table(data, result.idle));
-  save_evidence(notable_evidence(result.found, data.offsets.span()), folder.evidence());
-  write_text(folder.record(),
-             result.record.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_folder(folder, data, result);
   return result;
 }
 

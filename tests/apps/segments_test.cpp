@@ -65,6 +65,19 @@ TEST_F(Segmented, IntoTheDatasetAndOutAgain) {
   expect_bad_input({"label", "found"}, "found");
 }
 
+TEST_F(Segmented, NothingIsReplacedUnasked) {
+  const auto before = read_text(folder_ / "found/segments.json");
+  expect_bad_input({"segment", "d.hdf5", "-o", "found"}, "--force");
+  EXPECT_EQ(read_text(folder_ / "found/segments.json"), before);
+  EXPECT_EQ(run({"segment", "d.hdf5", "-o", "found", "--force", "--seed", "1"}).code, 0);
+  EXPECT_NE(read_text(folder_ / "found/segments.json"), before);
+  fs::create_directory(folder_ / "busy");
+  write_text(folder_ / "busy/thesis.txt", "mine");
+  expect_bad_input({"segment", "d.hdf5", "-o", "busy"}, "holds other things");
+  expect_bad_input({"segment", "d.hdf5", "-o", "busy/thesis.txt"}, "holds other things");
+  EXPECT_EQ(read_text(folder_ / "busy/thesis.txt"), "mine");
+}
+
 TEST_F(Segmented, CutIntoEpisodesOfTheirOwn) {
   const auto second = [&](const std::string& policy, const std::string& least,
                           const std::string& name) {
