@@ -19,7 +19,7 @@ constexpr std::int64_t kStepCosines = 160;
 constexpr double kStepRidge = 10.0;
 constexpr std::int64_t kStepRows = 64;     // features of so many steps stay in the cache
 constexpr std::int64_t kStepBlock = 4096;  // steps a thread takes at a time
-constexpr std::int64_t kStepParts = 16;    // whatever the threads, so that sums add up the same
+constexpr std::int64_t kStepParts = 4;     // whatever the threads, so that sums add up the same
 constexpr std::int64_t kMostKept = std::int64_t{1} << 25;  // numbers: 128 MiB
 constexpr std::int64_t kMostRegions = 12, kStepsForARegion = 5000, kRegionRows = 10'000;
 constexpr double kElsewhere = 0.02;      // what steps of other regions count

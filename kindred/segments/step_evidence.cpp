@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kindred/core/error.h"
 #include "kindred/policies/evidence.h"
 #include "kindred/segments/feature_steps.h"
 #include "kindred/segments/table_steps.h"
@@ -9,6 +10,7 @@
 namespace kindred {
 namespace {
 
+constexpr std::int64_t kMostNumbersSeen = 200;     // of one observation: sums grow with its square
 constexpr double kMostOfAStep = 8.0;               // nats
 constexpr std::int64_t kBlockOfFewEpisodes = 100;  // steps
 constexpr std::int64_t kEnoughEpisodes = 3;        // for each fold
@@ -42,6 +44,11 @@ std::unique_ptr<const StepEvidence> step_evidence(const Trajectories& data,
                                                   const Workers& workers) {
   if (data.observations.is_interned() && data.actions.is_discrete())
     return std::make_unique<TableSteps>(data);
+  if (data.observations.dim() > kMostNumbersSeen)
+    throw InvalidArgument(
+        "{} numbers per observation are too many to tell who acted at each step; choose at most {} "
+        "of them with --obs-key",
+        data.observations.dim(), kMostNumbersSeen);
   return std::make_unique<FeatureSteps>(data, workers);
 }
 

@@ -44,7 +44,7 @@ std::vector<std::int32_t> step_folds(const Trajectories& data, std::int64_t fold
 void limit_steps(Matrix& nats);
 
 /// Tables where observations repeat and actions are discrete, else policies that are linear in
-/// features. It refers to the data.
+/// features. It refers to the data. Throws InvalidArgument when observations have too many numbers.
 std::unique_ptr<const StepEvidence> step_evidence(const Trajectories& data, const Workers& workers);
 
 }  // namespace kindred

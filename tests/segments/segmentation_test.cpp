@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/metrics/clustering_scores.h"
 
@@ -128,6 +129,15 @@ TEST(Segmentation, DoesNotDependOnThreads) {
   one.pool = std::make_shared<ThreadPool>(1);
   three.pool = std::make_shared<ThreadPool>(3);
   EXPECT_EQ(segment(made.data, {}, one).actors, segment(made.data, {}, three).actors);
+}
+
+TEST(Segmentation, TooManyNumbersAreASentence) {
+  Trajectories data;
+  data.offsets = std::vector<std::int64_t>{0, 50};
+  data.observations = Observations::dense(std::vector<float>(50 * 300, 1.0f), 300);
+  data.actions = Actions::continuous(std::vector<float>(50, 0.0f), 1);
+  data.ids = {"0"};
+  EXPECT_THROW(segment(data, {}, RunContext{}), InvalidArgument);
 }
 
 TEST(Segmentation, TablesSwitchToo) {
