@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "kindred/data/select.h"
 #include "kindred/policies/feature_evidence.h"
+#include "kindred/policies/feature_steps.h"
+#include "kindred/policies/named_gain.h"
 
 namespace kindred {
 namespace {
@@ -15,6 +18,44 @@ constexpr std::size_t kClosestPairs = 3;        // whose joining is judged by V
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+constexpr std::int64_t kGatedSteps = 5000;      // likewise
+constexpr std::int64_t kMostGated = 100;          // numbers per observation
+
+/// Episodes of two clusters, and which of the two each is in.
+struct TwoClusters {
+  Trajectories data;
+  std::vector<std::int32_t> sides;
+};
+
+/// About `most` steps of each.
+TwoClusters two_clusters(const Trajectories& data, std::span<const std::int32_t> labels,
+                         const std::pair<std::int32_t, std::int32_t>& pair, std::int64_t most) {
+  std::vector<std::int64_t> episodes;
+  std::vector<std::int32_t> sides;
+  std::int64_t steps[2] = {0, 0};
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    const auto label = labels[static_cast<std::size_t>(i)];
+    const std::size_t side = label == pair.second ? 1 : 0;
+    if ((label != pair.first && label != pair.second) || steps[side] >= most) continue;
+    steps[side] += data.length(i);
+    episodes.push_back(i);
+    sides.push_back(static_cast<std::int32_t>(side));
+  }
+  return {select_episodes(data, episodes), std::move(sides)};
+}
+
+bool are_one_that_went_two_ways(const TwoClusters& two, const Workers& workers) {
+  const auto& data = two.data;
+  if (data.observations.dim() > kMostGated) return false;
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < two.sides.size(); ++i)
+    labels.insert(labels.end(), static_cast<std::size_t>(data.length(static_cast<std::int64_t>(i))),
+                  two.sides[i]);
+  const FeatureSteps evidence(data, workers);
+  const auto nats = evidence.judge(labels, 2).nats;
+  const auto as_one = evidence.as_one(nats, labels, 0, 1);
+  return named_gain(nats, as_one, labels, data.offsets.span(), 0, 1).is_little();
+}
 
 }  // namespace
 
@@ -43,19 +84,12 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
                           const std::shared_ptr<const ActionTargets>& targets,
                           const SearchOptions& options, const Answer& answer,
                           const Workers& workers) {
-  const auto [a, b] = evidence.closest_pairs(answer.fit.labels, answer.fit.k, 1).front();
-  std::vector<std::int64_t> episodes;
-  std::vector<std::int32_t> apart;
-  std::int64_t steps[2] = {0, 0};
-  for (std::int64_t i = 0; i < data.episodes(); ++i) {
-    const auto label = answer.fit.labels[static_cast<std::size_t>(i)];
-    const std::size_t side = label == b ? 1 : 0;
-    if ((label != a && label != b) || steps[side] >= kCheckedSteps) continue;
-    steps[side] += data.length(i);
-    episodes.push_back(i);
-    apart.push_back(static_cast<std::int32_t>(side));
-  }
-  const auto part = select_episodes(data, episodes);
+  const auto& labels = answer.fit.labels;
+  const auto pairs = evidence.closest_pairs(labels, answer.fit.k, kClosestPairs);
+  for (const auto& pair : pairs)
+    if (are_one_that_went_two_ways(two_clusters(data, labels, pair, kGatedSteps), workers))
+      return 0.0;
+  const auto [part, apart] = two_clusters(data, labels, pairs.front(), kCheckedSteps);
   // Two policies and one are each taken with the features that suit them better: many of them
   // need many steps, of which one policy has more.
   double two = std::numeric_limits<double>::infinity(), one = two;

@@ -24,7 +24,8 @@ double separation(const Evidence& evidence, const Trajectories& data, const Answ
 
 /// The separation of the closest two clusters with many more features, on part of their episodes:
 /// episodes that went where others of their policy never did are then no longer a policy of their
-/// own. `map` is what the evidence was made with.
+/// own. 0 where two of the closest are one policy that went two ways. `map` is what the evidence
+/// was made with.
 double checked_separation(const Trajectories& data, const Evidence& evidence, const FeatureMap& map,
                           const std::shared_ptr<const ActionTargets>& targets,
                           const SearchOptions& options, const Answer& answer,

@@ -7,16 +7,16 @@
 #include <numeric>
 #include <utility>
 
+#include "kindred/policies/named_gain.h"
+
 namespace kindred {
 namespace {
 
 constexpr double kClearly = 3.0;  // standard errors by which two policies differ
 
-/// What it tells, in nats, to know which of two policies acts.
 struct Difference {
   std::vector<double> as_one;  // [steps]
-  double gain = 0.0;
-  double error = 0.0;  // standard error over episodes
+  NamedGain named;
 };
 
 class Joining {
@@ -72,8 +72,9 @@ class Joining {
           if ((switches > 0) != adjacent) continue;
           const auto& difference = differences_.try_emplace(pair).first->second;
           if (difference.as_one.empty()) measure(pair);
-          const double net = difference.gain - static_cast<double>(switches) * switch_cost_;
-          if (!forced && net >= kClearly * difference.error) continue;
+          const auto& named = difference.named;
+          const double net = named.sum - static_cast<double>(switches) * switch_cost_;
+          if (!forced && !named.is_little() && net >= kClearly * named.error) continue;
           if (net >= least) continue;
           least = net;
           best = pair;
@@ -97,23 +98,8 @@ class Joining {
   void measure(const Pair& pair) {
     auto& difference = differences_[pair];
     difference.as_one = evidence_.as_one(nats_, labels_, pair.first, pair.second);
-    std::vector<double> of_episode;
-    for (std::size_t e = 0; e + 1 < offsets_.size(); ++e) {
-      double sum = 0.0;
-      bool any = false;
-      for (auto t = offsets_[e]; t < offsets_[e + 1]; ++t) {
-        const auto label = labels_[static_cast<std::size_t>(t)];
-        if (label != pair.first && label != pair.second) continue;
-        any = true;
-        sum += nats_(t, label) - difference.as_one[static_cast<std::size_t>(t)];
-      }
-      if (any) of_episode.push_back(sum);
-    }
-    const auto count = static_cast<double>(of_episode.size());
-    difference.gain = std::accumulate(of_episode.begin(), of_episode.end(), 0.0);
-    double squares = 0.0;
-    for (const double one : of_episode) squares += std::pow(one - difference.gain / count, 2);
-    difference.error = count > 1.0 ? std::sqrt(squares * count / (count - 1.0)) : 0.0;
+    difference.named =
+        named_gain(nats_, difference.as_one, labels_, offsets_, pair.first, pair.second);
   }
 
   void join(const Pair& pair) {

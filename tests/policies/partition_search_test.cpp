@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "kindred/core/random.h"
 #include "kindred/data/select.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/alternatives.h"
@@ -34,6 +36,48 @@ TEST(PartitionSearch, FindsHowManyPoliciesThereAre) {
       EXPECT_EQ(found.answer().fit.k, policies) << "seed " << seed;
       EXPECT_GT(nmi(found, data), 1.0 - 1e-9) << policies << " policies, seed " << seed;
     }
+}
+
+/// Three policies of which two drive episodes apart, to one of four corners or one of two sides.
+Trajectories going_different_ways(std::int64_t episodes, std::uint64_t seed) {
+  Random random(seed, "ways");
+  std::vector<float> seen, done;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> labels;
+  Trajectories data;
+  for (std::int64_t i = 0; i < episodes; ++i) {
+    const auto policy = static_cast<std::int32_t>(i % 3);
+    double s[4];
+    for (auto& x : s) x = random.normal();
+    for (int t = 0; t < 65; ++t) {
+      double a[2] = {std::tanh(1.2 * s[0]), std::tanh(1.2 * s[1])};
+      if (policy == 1) a[0] = -0.6 * s[0] + 0.3 * s[2], a[1] = -0.6 * s[1] + 0.3 * s[3];
+      if (policy == 2) a[0] = std::sin(2.0 * s[0]), a[1] = 0.5 * s[3];
+      for (auto& x : a) x += 0.1 * random.normal();
+      for (const double x : s) seen.push_back(static_cast<float>(x));
+      for (const double x : a) done.push_back(static_cast<float>(x));
+      for (int d = 0; d < 4; ++d)
+        s[d] =
+            std::clamp(s[d] + (d < 2 ? 0.2 : -0.2) * a[d % 2] + 0.05 * random.normal(), -3.0, 3.0);
+    }
+    offsets.push_back(offsets.back() + 65);
+    labels.push_back(policy);
+    data.ids.push_back(std::to_string(i));
+  }
+  data.offsets = Column<std::int64_t>(std::move(offsets));
+  data.observations = Observations::dense(Column<float>(std::move(seen)), 4);
+  data.actions = Actions::continuous(std::move(done), 2);
+  data.labels = Column<std::int32_t>(std::move(labels));
+  return data;
+}
+
+TEST(PartitionSearch, WhereAPolicyWentIsNotAPolicy) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const auto data = going_different_ways(150, seed);
+    const auto found = search(data);
+    EXPECT_EQ(found.answer().fit.k, 3) << "seed " << seed;
+    EXPECT_GT(nmi(found, data), 1.0 - 1e-9) << "seed " << seed;
+  }
 }
 
 TEST(PartitionSearch, TwoEpisodesOfEachPolicyAreEnough) {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "kindred/segments/state_gate.h"
+#include "kindred/policies/state_gate.h"
 
 namespace kindred {
 namespace {

@@ -1,11 +1,11 @@
-#include "kindred/segments/step_evidence.h"
+#include "kindred/policies/step_evidence.h"
 
 #include <algorithm>
 
 #include "kindred/core/error.h"
 #include "kindred/policies/evidence.h"
-#include "kindred/segments/feature_steps.h"
-#include "kindred/segments/table_steps.h"
+#include "kindred/policies/feature_steps.h"
+#include "kindred/policies/table_steps.h"
 
 namespace kindred {
 namespace {

@@ -1,4 +1,4 @@
-#include "kindred/segments/feature_steps.h"
+#include "kindred/policies/feature_steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "kindred/nn/kmeans.h"
 #include "kindred/nn/vectorise.h"
 #include "kindred/policies/exact_policies.h"
-#include "kindred/segments/state_gate.h"
+#include "kindred/policies/state_gate.h"
 
 namespace kindred {
 namespace {

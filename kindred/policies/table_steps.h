@@ -2,7 +2,7 @@
 // observation, as in policies/table_evidence.h.
 #pragma once
 
-#include "kindred/segments/step_evidence.h"
+#include "kindred/policies/step_evidence.h"
 
 namespace kindred {
 

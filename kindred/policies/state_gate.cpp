@@ -1,4 +1,4 @@
-#include "kindred/segments/state_gate.h"
+#include "kindred/policies/state_gate.h"
 
 #include <algorithm>
 #include <cmath>

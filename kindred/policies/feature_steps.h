@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kindred/policies/episode_statistics.h"
-#include "kindred/segments/step_evidence.h"
+#include "kindred/policies/step_evidence.h"
 
 namespace kindred {
 

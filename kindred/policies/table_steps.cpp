@@ -1,4 +1,4 @@
-#include "kindred/segments/table_steps.h"
+#include "kindred/policies/table_steps.h"
 
 #include <algorithm>
 #include <cmath>

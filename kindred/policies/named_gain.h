@@ -1,0 +1,29 @@
+// Whether two clusters are two policies, or one that went two ways: then the state tells as well as
+// the cluster what is done.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kindred/clustering/clustering.h"
+
+namespace kindred {
+
+/// What it tells, in nats, to know which of two policies acts where the state is known. Two
+/// policies differ at least where their ways part.
+struct NamedGain {
+  double sum = 0.0;
+  double error = 0.0;  ///< Standard error over episodes.
+  std::int64_t episodes = 0, steps = 0;
+
+  /// No more than features that only approximate one policy leave unexplained.
+  bool is_little() const;
+};
+
+/// Of the steps of two labels: `nats` [steps, k] and `as_one` [steps] are StepEvidence's.
+NamedGain named_gain(const Matrix& nats, std::span<const double> as_one,
+                     std::span<const std::int32_t> labels, std::span<const std::int64_t> offsets,
+                     std::int32_t first, std::int32_t second);
+
+}  // namespace kindred
