@@ -13,12 +13,12 @@ namespace kindred {
 /// What it tells, in nats, to know which of two policies acts where the state is known. Two
 /// policies differ at least where their ways part.
 struct NamedGain {
+  static constexpr std::int64_t kEnoughEpisodes = 12;  ///< Fewer prove nothing.
+
   double sum = 0.0;
   double error = 0.0;  ///< Standard error over episodes.
-  std::int64_t episodes = 0, steps = 0;
-
-  /// No more than features that only approximate one policy leave unexplained.
-  bool is_little() const;
+  /// For certain no more than features that only approximate one policy leave unexplained.
+  bool is_little = false;
 };
 
 /// Of the steps of two labels: `nats` [steps, k] and `as_one` [steps] are StepEvidence's.

@@ -18,8 +18,8 @@ constexpr std::size_t kClosestPairs = 3;        // whose joining is judged by V
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
-constexpr std::int64_t kGatedSteps = 5000;      // likewise
-constexpr std::int64_t kMostGated = 100;          // numbers per observation
+constexpr std::int64_t kGatedSteps = 6000;      // likewise
+constexpr std::int64_t kMostGated = 100;        // numbers per observation
 
 /// Episodes of two clusters, and which of the two each is in.
 struct TwoClusters {
@@ -54,7 +54,23 @@ bool are_one_that_went_two_ways(const TwoClusters& two, const Workers& workers) 
   const FeatureSteps evidence(data, workers);
   const auto nats = evidence.judge(labels, 2).nats;
   const auto as_one = evidence.as_one(nats, labels, 0, 1);
-  return named_gain(nats, as_one, labels, data.offsets.span(), 0, 1).is_little();
+  return named_gain(nats, as_one, labels, data.offsets.span(), 0, 1).is_little;
+}
+
+/// Whether two of the closest clusters that have episodes enough to tell are one policy.
+bool any_went_two_ways(const Trajectories& data, const Evidence& evidence, const Answer& answer,
+                       const Workers& workers) {
+  const auto& labels = answer.fit.labels;
+  const auto size = [&](std::int32_t label) { return std::ranges::count(labels, label); };
+  const auto most = static_cast<std::size_t>(answer.fit.k);
+  auto pairs = evidence.closest_pairs(labels, answer.fit.k, 2 * most);
+  std::erase_if(pairs, [&](const auto& pair) {
+    return size(pair.first) + size(pair.second) < NamedGain::kEnoughEpisodes;
+  });
+  if (pairs.size() > most) pairs.resize(most);
+  return std::ranges::any_of(pairs, [&](const auto& pair) {
+    return are_one_that_went_two_ways(two_clusters(data, labels, pair, kGatedSteps), workers);
+  });
 }
 
 }  // namespace
@@ -85,11 +101,9 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
                           const SearchOptions& options, const Answer& answer,
                           const Workers& workers) {
   const auto& labels = answer.fit.labels;
-  const auto pairs = evidence.closest_pairs(labels, answer.fit.k, kClosestPairs);
-  for (const auto& pair : pairs)
-    if (are_one_that_went_two_ways(two_clusters(data, labels, pair, kGatedSteps), workers))
-      return 0.0;
-  const auto [part, apart] = two_clusters(data, labels, pairs.front(), kCheckedSteps);
+  if (any_went_two_ways(data, evidence, answer, workers)) return 0.0;
+  const auto pair = evidence.closest_pairs(labels, answer.fit.k, 1).front();
+  const auto [part, apart] = two_clusters(data, labels, pair, kCheckedSteps);
   // Two policies and one are each taken with the features that suit them better: many of them
   // need many steps, of which one policy has more.
   double two = std::numeric_limits<double>::infinity(), one = two;

@@ -74,7 +74,7 @@ class Joining {
           if (difference.as_one.empty()) measure(pair);
           const auto& named = difference.named;
           const double net = named.sum - static_cast<double>(switches) * switch_cost_;
-          if (!forced && !named.is_little() && net >= kClearly * named.error) continue;
+          if (!forced && !named.is_little && net >= kClearly * named.error) continue;
           if (net >= least) continue;
           least = net;
           best = pair;
