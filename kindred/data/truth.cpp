@@ -197,6 +197,7 @@ Trajectories with_labels(Trajectories data, std::vector<std::int32_t> labels,
                          std::vector<std::string> names, const std::string& source) {
   data.labels = std::move(labels);
   data.label_names = std::move(names);
+  data.oracle = data.actors = {};  // they are of the labels that were there
   data.provenance["truth"] = printable(source);
   return data;
 }

@@ -73,6 +73,15 @@ TEST_F(Truth, CsvRowsAndColumnsComeInAnyOrder) {
   EXPECT_TRUE(data.labels.empty());
 }
 
+TEST_F(Truth, WhatWasKnownOfOtherLabelsGoes) {
+  auto data = with_returns({1, 2});
+  data.labels = data.oracle = std::vector<std::int32_t>{1, 1};
+  data.actors = std::vector<std::int32_t>{1, 1, 0, 1};
+  const auto labelled = label(data, "episode,label\n0,0\n1,1\n");
+  EXPECT_TRUE(labelled.oracle.empty());
+  EXPECT_TRUE(labelled.actors.empty());
+}
+
 TEST_F(Truth, CsvLabelsMayBeNames) {
   const auto labelled =
       label(with_returns({1, 2, 3}), "episode,label\n1,expert\n0,medium\n2,\"expert\"\n");
