@@ -1,4 +1,4 @@
-// A single-threaded matrix product for the small, cache-resident shapes of policy networks.
+// Single-threaded matrix products for the small, cache-resident shapes of policy networks.
 //
 // Why not BLAS: Debian's OpenBLAS does not know recent processors and falls back to kernels from
 // 2004 on them, and its threads fight with ours. See docs/decisions/0003-cpu-kernels.md.
@@ -11,7 +11,12 @@ namespace kindred {
 /// Widths of matrices are padded to this many floats.
 inline constexpr std::int64_t kLane = 16;
 
-constexpr std::int64_t padded(std::int64_t width) { return (width + kLane - 1) / kLane * kLane; }
+/// Those of matrices of doubles to this many.
+inline constexpr std::int64_t kDoubleLane = 8;
+
+constexpr std::int64_t padded(std::int64_t width, std::int64_t lane = kLane) {
+  return (width + lane - 1) / lane * lane;
+}
 
 /// An operand read as A(i, j) = data[i * row_stride + j * column_stride].
 struct StridedMatrix {
@@ -24,5 +29,10 @@ struct StridedMatrix {
 /// row-major and dense; n must be a multiple of kLane.
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b, float* c,
           bool accumulate);
+
+/// Adds the lower triangle of XᵀX to that of C, [width, width]; above it C is left with numbers of
+/// no meaning. X is [n, width], row-major and dense; width must be a multiple of
+/// kDoubleLane.
+void add_gram(std::int64_t n, std::int64_t width, const double* x, double* c);
 
 }  // namespace kindred

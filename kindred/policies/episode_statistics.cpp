@@ -2,51 +2,15 @@
 
 #include <algorithm>
 
-#include "kindred/nn/vectorise.h"
+#include "kindred/nn/gemm.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/error_forms.h"
 
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kRows = 64;    // features of so many steps stay in the cache
+constexpr auto kRows = StepProducts::kMostRows;
 constexpr std::int64_t kPiece = 200;  // steps, about
-
-/// Adds Σφφᵀ (lower triangle), Σφaᵀ and Σa² of n rows. Four rows at a time: each sum is then loaded
-/// and stored once for four products.
-KINDRED_VECTORISE
-void add_rows(std::int64_t n, std::int64_t features, const double* __restrict phi,
-              std::int64_t targets, const double* __restrict actions, double* __restrict gram,
-              double* __restrict cross, double* __restrict squares) {
-  std::int64_t t = 0;
-  for (; t + 4 <= n; t += 4) {
-    const double* p0 = phi + t * features;
-    const double *p1 = p0 + features, *p2 = p1 + features, *p3 = p2 + features;
-    const double* a0 = actions + t * targets;
-    const double *a1 = a0 + targets, *a2 = a1 + targets, *a3 = a2 + targets;
-    double* row = gram;
-    for (std::int64_t m = 0; m < features; ++m) {
-      for (std::int64_t l = 0; l <= m; ++l)
-        row[l] += p0[m] * p0[l] + p1[m] * p1[l] + p2[m] * p2[l] + p3[m] * p3[l];
-      row += m + 1;
-      for (std::int64_t d = 0; d < targets; ++d)
-        cross[m * targets + d] += p0[m] * a0[d] + p1[m] * a1[d] + p2[m] * a2[d] + p3[m] * a3[d];
-    }
-    for (std::int64_t d = 0; d < targets; ++d)
-      squares[d] += a0[d] * a0[d] + a1[d] * a1[d] + a2[d] * a2[d] + a3[d] * a3[d];
-  }
-  for (; t < n; ++t) {
-    const double* p = phi + t * features;
-    const double* a = actions + t * targets;
-    double* row = gram;
-    for (std::int64_t m = 0; m < features; ++m) {
-      for (std::int64_t l = 0; l <= m; ++l) row[l] += p[m] * p[l];
-      row += m + 1;
-      for (std::int64_t d = 0; d < targets; ++d) cross[m * targets + d] += p[m] * a[d];
-    }
-    for (std::int64_t d = 0; d < targets; ++d) squares[d] += a[d] * a[d];
-  }
-}
 
 void add(std::span<const double> sums, double* to) {
   for (std::size_t p = 0; p < sums.size(); ++p) to[p] += sums[p];
@@ -62,7 +26,8 @@ class StepSums {
         layout_{map.count(), targets.count()},
         rows_(static_cast<std::size_t>(kRows * map.obs_dim())),
         phi_(static_cast<std::size_t>(kRows * layout_.features)),
-        actions_(static_cast<std::size_t>(kRows * layout_.targets)) {}
+        actions_(static_cast<std::size_t>(kRows * layout_.targets)),
+        products_(layout_) {}
 
   void add(std::int64_t begin, std::int64_t end, double* sums) {
     for (auto from = begin; from < end; from += kRows) {
@@ -70,7 +35,7 @@ class StepSums {
       data_.observations.copy(from, from + n, rows_.data());
       map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())), phi_);
       targets_.copy(data_.actions, from, from + n, actions_);
-      add_step_rows(layout_, n, phi_.data(), actions_.data(), sums);
+      products_.add(n, phi_.data(), actions_.data(), sums);
     }
   }
 
@@ -81,15 +46,35 @@ class StepSums {
   StatisticsLayout layout_;
   std::vector<float> rows_;
   std::vector<double> phi_, actions_;
+  StepProducts products_;
 };
 
 }  // namespace
 
-void add_step_rows(const StatisticsLayout& layout, std::int64_t n, const double* features,
-                   const double* targets, double* sums) {
-  add_rows(n, layout.features, features, layout.targets, targets, sums, sums + layout.cross(),
-           sums + layout.squares());
-  sums[layout.steps()] += static_cast<double>(n);
+StepProducts::StepProducts(const StatisticsLayout& layout)
+    : layout_(layout),
+      width_(padded(layout.features + layout.targets, kDoubleLane)),
+      rows_(static_cast<std::size_t>(kMostRows * width_), 0.0),
+      products_(static_cast<std::size_t>(width_ * width_)) {}
+
+void StepProducts::add(std::int64_t n, const double* features, const double* targets,
+                       double* sums) {
+  for (std::int64_t t = 0; t < n; ++t) {
+    double* row = rows_.data() + t * width_;
+    row = std::copy_n(features + t * layout_.features, layout_.features, row);
+    std::copy_n(targets + t * layout_.targets, layout_.targets, row);
+  }
+  std::ranges::fill(products_, 0.0);
+  add_gram(n, width_, rows_.data(), products_.data());
+  const double* row = products_.data();
+  double* to = sums;
+  for (std::int64_t m = 0; m < layout_.features; ++m, row += width_)
+    for (std::int64_t l = 0; l <= m; ++l) *to++ += row[l];
+  for (std::int64_t d = 0; d < layout_.targets; ++d, row += width_) {
+    for (std::int64_t m = 0; m < layout_.features; ++m) to[m * layout_.targets + d] += row[m];
+    sums[layout_.squares() + d] += row[layout_.features + d];
+  }
+  sums[layout_.steps()] += static_cast<double>(n);
 }
 
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,

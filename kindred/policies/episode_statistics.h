@@ -42,9 +42,22 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
 std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
                               const FeatureMap& map, const ActionTargets& targets);
 
-/// Adds the sums of steps whose features [n, features] and targets [n, targets] are known.
-void add_step_rows(const StatisticsLayout& layout, std::int64_t n, const double* features,
-                   const double* targets, double* sums);
+/// Adds the sums of steps whose features and targets are known.
+class StepProducts {
+ public:
+  static constexpr std::int64_t kMostRows = 128;  ///< That stay in the cache.
+
+  explicit StepProducts(const StatisticsLayout& layout);
+
+  /// `features` [n, features], `targets` [n, targets], for at most kMostRows steps.
+  void add(std::int64_t n, const double* features, const double* targets, double* sums);
+
+ private:
+  StatisticsLayout layout_;
+  std::int64_t width_;            // of features and targets side by side
+  std::vector<double> rows_;      // [kMostRows, width]
+  std::vector<double> products_;  // [width, width]
+};
 
 /// What exact policies ask of the steps of episodes, however these are kept. Long episodes are
 /// judged in pieces.

@@ -165,6 +165,7 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
     auto& own = parts[static_cast<std::size_t>(part)];
     own.assign(static_cast<std::size_t>(kFeatureFolds * regions_ * k * size), 0.0);
     FeatureRows rows(data_, map_, kept_);
+    StepProducts products(layout_);
     std::vector<double> wanted(static_cast<std::size_t>(kStepRows * layout_.targets));
     const auto end = data_.steps() * (part + 1) / kStepParts;
     for (auto t = data_.steps() * part / kStepParts; t < end;) {
@@ -181,7 +182,7 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
         double* to = own.data() + ((fold * regions_ + region) * k + label) * size;
         rows.each(t, until, [&](std::int64_t from, std::int64_t n, const double* row) {
           targets_.copy(data_.actions, from, from + n, wanted);
-          add_step_rows(layout_, n, row, wanted.data(), to);
+          products.add(n, row, wanted.data(), to);
         });
       }
       t = until;

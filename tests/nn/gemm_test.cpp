@@ -44,10 +44,30 @@ TEST(Gemm, MatchesTheDefinition) {
           }
 }
 
+TEST(Gemm, AddsTheLowerTriangleOfAGramMatrix) {
+  for (const std::int64_t width : {8, 16, 24, 40, 88})
+    for (const std::int64_t n : {1, 5, 128}) {
+      const auto values = normal_values(n * width, 4), start = normal_values(width * width, 5);
+      const std::vector<double> x(values.begin(), values.end());
+      std::vector<double> c(start.begin(), start.end());
+      add_gram(n, width, x.data(), c.data());
+      for (std::int64_t i = 0; i < width; ++i)
+        for (std::int64_t j = 0; j <= i; ++j) {
+          const auto at = static_cast<std::size_t>(i * width + j);
+          auto expected = static_cast<double>(start[at]);
+          for (std::int64_t t = 0; t < n; ++t)
+            expected += x[static_cast<std::size_t>(t * width + i)] *
+                        x[static_cast<std::size_t>(t * width + j)];
+          ASSERT_NEAR(c[at], expected, 1e-11) << width << " at " << i << "," << j;
+        }
+    }
+}
+
 TEST(Gemm, PadsToWholeLanes) {
   EXPECT_EQ(padded(1), 16);
   EXPECT_EQ(padded(16), 16);
   EXPECT_EQ(padded(17), 32);
+  EXPECT_EQ(padded(17, kDoubleLane), 24);
 }
 
 }  // namespace
