@@ -1,6 +1,7 @@
 #include "kindred/core/torch_part.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <filesystem>
 #include <string>
@@ -20,23 +21,46 @@ std::filesystem::path own_folder() {
   return std::filesystem::path(found.dli_fname).parent_path();
 }
 
+/// The file of LibTorch that this process has loaded, where it is not the one of the part: two
+/// define the same symbols, and crash.
+std::filesystem::path other_torch() {
+  std::filesystem::path loaded;
+  const auto look = [](dl_phdr_info* object, std::size_t, void* found) {
+    const std::filesystem::path file = object->dlpi_name;
+    if (file.filename().string().starts_with("libtorch_cpu.so"))
+      *static_cast<std::filesystem::path*>(found) = file;
+    return 0;
+  };
+  dl_iterate_phdr(look, &loaded);
+  std::error_code unknown;  // where the one it was built with is gone, loading will tell
+  const bool own = loaded.empty() || !std::filesystem::exists(KINDRED_LIBTORCH, unknown) ||
+                   std::filesystem::equivalent(loaded, KINDRED_LIBTORCH, unknown);
+  return own ? std::filesystem::path() : loaded;
+}
+
 /// What went wrong, or nothing.
 std::string problem_of_opening() {
+  if (const auto other = other_torch(); !other.empty())
+    return fmt::format(
+        "this needs the LibTorch in {}, but the process has loaded {}, and can hold only one; do "
+        "it "
+        "in a process without torch, or build Kindred against that torch (docs/python.md)",
+        KINDRED_LIBTORCH, other.string());
   const auto path = own_folder() / kTorchPart;
-  if (dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) return {};  // and it stays open
-  const char* problem = dlerror();
-  return problem ? problem : path.string();
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return {};  // and it stays open
+  const char* said = dlerror();
+  return fmt::format(
+      "this needs LibTorch, but Kindred's part that speaks to it cannot be loaded ({}); install "
+      "the "
+      "LibTorch this Kindred was built with, and keep {} beside libkindred.so",
+      said ? said : path.string(), kTorchPart);
 }
 
 }  // namespace
 
 void open_torch_part() {
   static const std::string problem = problem_of_opening();
-  if (!problem.empty())
-    throw IoError(
-        "this needs LibTorch, but Kindred's part that speaks to it cannot be loaded ({}); install "
-        "the LibTorch this Kindred was built with, and keep {} beside libkindred.so",
-        problem, kTorchPart);
+  if (!problem.empty()) throw IoError(problem);
 }
 
 }  // namespace kindred
