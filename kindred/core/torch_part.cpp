@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kindred/core/error.h"
+#include "kindred/core/libtorch_internal.h"
 
 namespace kindred {
 namespace {
@@ -33,8 +34,8 @@ std::filesystem::path other_torch() {
   };
   dl_iterate_phdr(look, &loaded);
   std::error_code unknown;  // where the one it was built with is gone, loading will tell
-  const bool own = loaded.empty() || !std::filesystem::exists(KINDRED_LIBTORCH, unknown) ||
-                   std::filesystem::equivalent(loaded, KINDRED_LIBTORCH, unknown);
+  const bool own = loaded.empty() || !std::filesystem::exists(kLibTorch, unknown) ||
+                   std::filesystem::equivalent(loaded, kLibTorch, unknown);
   return own ? std::filesystem::path() : loaded;
 }
 
@@ -45,7 +46,7 @@ std::string problem_of_opening() {
         "this needs the LibTorch in {}, but the process has loaded {}, and can hold only one; do "
         "it "
         "in a process without torch, or build Kindred against that torch (docs/python.md)",
-        KINDRED_LIBTORCH, other.string());
+        kLibTorch, other.string());
   const auto path = own_folder() / kTorchPart;
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return {};  // and it stays open
   const char* said = dlerror();
