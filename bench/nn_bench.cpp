@@ -12,6 +12,7 @@
 #include "kindred/nn/gemm.h"
 #include "kindred/nn/policy_stack.h"
 #include "kindred/nn/tensor_adam.h"
+#include "kindred/nn/tensor_stack.h"
 
 namespace {
 
@@ -94,11 +95,12 @@ void training_step_fused(benchmark::State& state) {
 void training_step_libtorch(benchmark::State& state) {
   at::set_num_threads(1);
   Problem p(state);
-  TensorAdam adam(p.stack.parameters(), p.stack.size());
+  const TensorStack stack(p.stack, at::kCPU);
+  TensorAdam adam(stack.parameters(), stack.size());
   const auto inputs = view(p.inputs, {p.batch, p.architecture.inputs});
   const auto actions = view(p.actions, {p.batch, p.architecture.actions});
   for (auto _ : state) {
-    adam.differentiate(-p.stack.log_probs(inputs, actions).mean());
+    adam.differentiate(-stack.log_probs(inputs, actions).mean());
     adam.update({});
   }
   count_flops(state, p.flops());

@@ -1,19 +1,25 @@
-# Installs the program, the headers and one target per room: find_package(kindred) gives
-# kindred::<room> for each of them and kindred::kindred for all together.
+# Installs the program, the headers and the libraries: find_package(kindred) gives kindred::kindred,
+# and kindred::<room> for each room, which is the same by another name.
 include(CMakePackageConfigHelpers)
 
 get_property(rooms GLOBAL PROPERTY KINDRED_ROOMS)
-add_library(kindred_all INTERFACE)
-add_library(kindred::kindred ALIAS kindred_all)
-target_link_libraries(kindred_all INTERFACE ${rooms})
-set_target_properties(kindred_all PROPERTIES EXPORT_NAME kindred)
-set_target_properties(kindred_torch PROPERTIES EXPORT_NAME torch)
+set_target_properties(kindred_library PROPERTIES EXPORT_NAME kindred)
+add_library(kindred::kindred ALIAS kindred_library)
+set(exported kindred_library)
+foreach(room IN LISTS rooms)
+  add_library(kindred_${room}_installed INTERFACE)
+  target_link_libraries(kindred_${room}_installed INTERFACE kindred_library)
+  set_target_properties(kindred_${room}_installed PROPERTIES EXPORT_NAME ${room})
+  list(APPEND exported kindred_${room}_installed)
+endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kindred)
-install(TARGETS ${rooms} kindred_torch kindred_all EXPORT kindredTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${exported} EXPORT kindredTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kindred_torch_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT kindredTargets NAMESPACE kindred:: DESTINATION ${package_dir})
 if(TARGET kindred)
+  file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_property(TARGET kindred APPEND PROPERTY INSTALL_RPATH $ORIGIN/${to_libraries})
   install(TARGETS kindred RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 

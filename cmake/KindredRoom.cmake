@@ -1,8 +1,14 @@
-# kindred_room(<name> SOURCES <files> [USES <public libraries>] [OWNS <private libraries>])
+# kindred_room(<name> SOURCES <files> [TORCH <files>] [USES <public libraries>]
+#              [OWNS <private libraries>])
 #
 # One library target per room of the house (docs/house.md): what a room may use is what it links. Each
 # room's headers are found through a folder of its own, so that a file cannot even include a header of
 # a room it does not link.
+#
+# Files that need LibTorch stand under TORCH. They are no part of the room's library: those of all
+# rooms together become libkindred_torch.so (cmake/KindredLibrary.cmake), which is opened on first use
+# (kindred/core/torch_part.h). kindred::<name>_torch links the room with them, and LibTorch, into a
+# program that cannot wait: a test.
 add_library(kindred_warnings INTERFACE)
 target_compile_options(kindred_warnings INTERFACE
   -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${KINDRED_WERROR}>:-Werror>)
@@ -20,25 +26,48 @@ function(kindred_include_folder name folder)
 endfunction()
 
 function(kindred_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;OWNS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;TORCH;USES;OWNS" ${ARGN})
   add_library(kindred_${name} STATIC ${ARG_SOURCES})
   add_library(kindred::${name} ALIAS kindred_${name})
-  set_target_properties(kindred_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(kindred_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(kindred_${name} PUBLIC cxx_std_20)
   kindred_include_folder(${name} kindred/${name})
-  target_include_directories(kindred_${name} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include/${name}>
-    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(kindred_${name}
-    PUBLIC ${ARG_USES}
-    PRIVATE $<BUILD_INTERFACE:kindred_warnings> ${ARG_OWNS})
-  set_property(GLOBAL APPEND PROPERTY KINDRED_ROOMS kindred_${name})
-  # nlohmann's header is in nearly every file: core compiles it once and lends it to the rooms that
-  # have no precompiled header of their own (nn, methods).
+  target_include_directories(kindred_${name} PUBLIC ${PROJECT_BINARY_DIR}/include/${name}
+                             ${PROJECT_BINARY_DIR}/generated)
+  target_link_libraries(kindred_${name} PUBLIC ${ARG_USES} PRIVATE kindred_warnings ${ARG_OWNS})
+  set_property(GLOBAL APPEND PROPERTY KINDRED_ROOMS ${name})
+  # nlohmann's header is in nearly every file: core compiles it once and lends it to the others.
   if(name STREQUAL core)
     target_precompile_headers(kindred_core PRIVATE <fmt/format.h> <nlohmann/json.hpp>)
-  elseif(NOT kindred::torch IN_LIST ARG_USES AND NOT kindred::nn IN_LIST ARG_USES)
+  else()
     target_precompile_headers(kindred_${name} REUSE_FROM kindred_core)
   endif()
+  if(ARG_TORCH)
+    kindred_torch_part(${name} "${ARG_TORCH}" "${ARG_USES}")
+  endif()
+endfunction()
+
+function(kindred_torch_part name sources uses)
+  add_library(kindred_${name}_torch_objects OBJECT ${sources})
+  set_target_properties(kindred_${name}_torch_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  add_library(kindred_${name}_torch INTERFACE)
+  add_library(kindred::${name}_torch ALIAS kindred_${name}_torch)
+  target_sources(kindred_${name}_torch INTERFACE $<TARGET_OBJECTS:kindred_${name}_torch_objects>)
+  target_link_libraries(kindred_${name}_torch INTERFACE kindred_${name} kindred::torch)
+  foreach(used IN LISTS uses)
+    if(TARGET ${used}_torch)
+      target_link_libraries(kindred_${name}_torch INTERFACE ${used}_torch)
+    endif()
+  endforeach()
+  target_link_libraries(kindred_${name}_torch_objects PRIVATE kindred_${name} kindred::torch
+                        kindred_warnings)
+  # ATen and autograd cost about 10 s per file (all of <torch/torch.h> twice that): nn pays once and
+  # lends the result to the others.
+  if(name STREQUAL nn)
+    target_precompile_headers(kindred_nn_torch_objects PRIVATE <ATen/ATen.h> <c10/core/GradMode.h>
+                              <torch/csrc/autograd/autograd.h>)
+  else()
+    target_precompile_headers(kindred_${name}_torch_objects REUSE_FROM kindred_nn_torch_objects)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY KINDRED_TORCH_PARTS ${name})
 endfunction()

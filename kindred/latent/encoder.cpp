@@ -12,7 +12,8 @@
 
 #include "kindred/core/error.h"
 #include "kindred/latent/batches.h"
-#include "kindred/nn/device.h"
+#include "kindred/latent/centres.h"
+#include "kindred/nn/torch_threads.h"
 
 namespace kindred::latent {
 
@@ -157,7 +158,9 @@ void LatentCentres::save(ArrayFileWriter& file) const {
   file.write<std::int32_t>("cluster_of_code", cluster_of_code_);
 }
 
-std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
+namespace {
+
+std::shared_ptr<const Centres> load_by_torch(const ArrayFileReader& file) {
   auto encoder = Encoder::load(file);
   auto stored = file.read_finite<double>("codes", {kAnyExtent, encoder.architecture.features()});
   Matrix codes(stored.shape[0], stored.shape[1]);
@@ -169,5 +172,7 @@ std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file) {
                                                *used.begin(), *used.rbegin(), used.size() - 1));
   return std::make_shared<LatentCentres>(std::move(encoder), std::move(codes), std::move(clusters));
 }
+const TorchFunctionIs is_load_centres(load_centres, &load_by_torch);
 
+}  // namespace
 }  // namespace kindred::latent

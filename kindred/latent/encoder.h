@@ -50,8 +50,6 @@ class LatentCentres final : public Centres {
   std::int64_t count_;
 };
 
-std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
-
 /// [rows, columns] of a tensor of two dimensions as doubles, and back.
 Matrix to_matrix(const at::Tensor& tensor);
 at::Tensor to_tensor(const Matrix& matrix, const at::Tensor& like);

@@ -11,7 +11,7 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/latent/merge_codes.h"
 #include "kindred/latent/trainer.h"
-#include "kindred/nn/device.h"
+#include "kindred/nn/torch_threads.h"
 
 namespace kindred::latent {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kindred/core/error.h"
-#include "kindred/latent/encoder.h"
+#include "kindred/latent/centres.h"
 #include "kindred/methods/caae/caae.h"
 #include "kindred/methods/choose_k.h"
 #include "kindred/methods/dec/dec.h"
@@ -20,7 +20,8 @@
 namespace kindred {
 namespace {
 
-template <class Options, Clustering (*Fit)(const Trajectories&, const Options&, const RunContext&)>
+/// Fit: a function, or one of the part that needs LibTorch.
+template <class Options, auto& Fit>
 class Configured final : public ConfiguredMethod {
  public:
   OptionTable describe() override { return options_.describe(); }
@@ -41,13 +42,13 @@ class Configured final : public ConfiguredMethod {
   Options options_;
 };
 
-template <class Options, auto Fit>
+template <class Options, auto& Fit>
 std::unique_ptr<ConfiguredMethod> configured() {
   return std::make_unique<Configured<Options, Fit>>();
 }
 
 /// For those that cannot find out k by themselves.
-template <class Options, auto Fit>
+template <class Options, auto& Fit>
 std::unique_ptr<ConfiguredMethod> with_k_chosen() {
   return choosing_k(configured<Options, Fit>());
 }
@@ -59,13 +60,13 @@ std::span<const MethodInfo> methods() {
       {"pg-kmeans", "Clone a policy per cluster, regroup by likelihood, repeat.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
       {"caae", "Autoencoder whose latents are drawn to learned centroids.",
-       with_k_chosen<caae::Options, caae::fit>, latent::load_centres},
+       with_k_chosen<caae::Options, caae::fit>, std::cref(latent::load_centres)},
       {"dec", "Autoencoder, k-means, then self-training of the encoder.",
-       with_k_chosen<dec::Options, dec::fit>, latent::load_centres},
+       with_k_chosen<dec::Options, dec::fit>, std::cref(latent::load_centres)},
       {"vae-kmeans", "Variational autoencoder, then k-means on its latent means.",
-       with_k_chosen<vae_kmeans::Options, vae_kmeans::fit>, latent::load_centres},
+       with_k_chosen<vae_kmeans::Options, vae_kmeans::fit>, std::cref(latent::load_centres)},
       {"vq-vae", "Vector-quantised autoencoder; the nearest code decides.",
-       with_k_chosen<vq_vae::Options, vq_vae::fit>, latent::load_centres},
+       with_k_chosen<vq_vae::Options, vq_vae::fit>, std::cref(latent::load_centres)},
       {"sorl", "Policies trained on all data by soft shares; largest wins.",
        with_k_chosen<sorl::Options, sorl::fit>, load_policy_centres},
       {"return-kmeans", "Episodes by their return alone (exact 1-D k-means).",

@@ -1,7 +1,5 @@
 #include "kindred/nn/cpu_policy.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -31,8 +29,8 @@ void CpuPolicy::load(const PolicyStack& stack, std::int64_t index) {
     throw InvalidArgument("this policy has another architecture than the stack");
   std::vector<float> values;
   for (const auto& parameter : stack.parameters()) {
-    const auto part = parameter[index].detach().contiguous();
-    values.insert(values.end(), part.data_ptr<float>(), part.data_ptr<float>() + part.numel());
+    const auto part = parameter.of(index);
+    values.insert(values.end(), part.begin(), part.end());
   }
   network_.unpack(values);
   adam_.forget();
@@ -41,10 +39,9 @@ void CpuPolicy::load(const PolicyStack& stack, std::int64_t index) {
 void CpuPolicy::store(PolicyStack& stack, std::int64_t index) const {
   const auto values = network_.packed();
   const float* from = values.data();
-  for (const auto& parameter : stack.parameters()) {
-    auto part = parameter[index].detach();  // a leading index: contiguous
-    std::copy_n(from, part.numel(), part.data_ptr<float>());
-    from += part.numel();
+  for (auto& parameter : stack.parameters()) {
+    std::copy_n(from, parameter.count(), parameter.of(index).begin());
+    from += parameter.count();
   }
 }
 

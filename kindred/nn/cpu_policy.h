@@ -1,6 +1,6 @@
 // One policy of a stack on one CPU core: forward, backward and Adam over buffers that are reused,
 // so that a whole round of training stays in cache. Several cores train several policies; nothing
-// is shared, so the result does not depend on how many there are. LibTorch's own path (PolicyStack
+// is shared, so the result does not depend on how many there are. LibTorch's own path (TensorStack
 // with TensorAdam) computes the same and serves GPUs; a parity test holds the two together.
 #pragma once
 
@@ -20,7 +20,7 @@ class CpuPolicy {
   CpuPolicy(const CpuPolicy&) = delete;
   CpuPolicy& operator=(const CpuPolicy&) = delete;
 
-  /// Takes over policy `index` of a stack on the CPU, and forgets Adam's averages.
+  /// Takes over policy `index` of a stack, and forgets Adam's averages.
   void load(const PolicyStack& stack, std::int64_t index);
   /// Writes the parameters back.
   void store(PolicyStack& stack, std::int64_t index) const;

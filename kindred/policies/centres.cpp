@@ -1,10 +1,7 @@
 #include "kindred/policies/centres.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kindred/core/error.h"
 #include "kindred/policies/exact_centres.h"
@@ -21,8 +18,6 @@ NetworkCentres::NetworkCentres(NetworkView view, PolicyStack policies, Scoring s
       policies_(std::move(policies)),
       scoring_(scoring),
       common_(std::move(common)) {
-  policies_.to(at::kCPU);
-  if (common_) common_->to(at::kCPU);
   for (std::int64_t centre = 0; centre < count(); ++centre) {
     auto kernel = std::make_unique<CpuPolicy>(policies_.architecture());
     kernel->load(policies_, centre);
@@ -199,10 +194,9 @@ std::shared_ptr<const Centres> TabularCentres::load(const ArrayFileReader& file)
 
 void save_stack(const PolicyStack& stack, const std::string& prefix, ArrayFileWriter& file) {
   for (std::size_t i = 0; i < stack.parameters().size(); ++i) {
-    const auto tensor = stack.parameters()[i].detach().cpu().contiguous();
-    file.write<float>(fmt::format("{}/{}", prefix, i),
-                      {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())},
-                      tensor.sizes().vec());
+    const auto& parameter = stack.parameters()[i];
+    file.write<float>(fmt::format("{}/{}", prefix, i), parameter.values,
+                      {stack.size(), parameter.rows, parameter.columns});
   }
   const auto& shape = stack.architecture();
   file.write<std::int64_t>(prefix + "/discrete", std::vector<std::int64_t>{shape.discrete});
@@ -239,8 +233,7 @@ PolicyStack load_stack(const std::string& prefix, const ArrayFileReader& file) {
 
   PolicyStack stack(shape, size);
   for (std::size_t i = 0; i < arrays.size(); ++i)
-    std::memcpy(stack.parameters()[i].data_ptr<float>(), arrays[i].values.data(),
-                arrays[i].values.size() * sizeof(float));
+    stack.parameters()[i].values = std::move(arrays[i].values);
   return stack;
 }
 

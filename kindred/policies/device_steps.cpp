@@ -1,6 +1,10 @@
 #include "kindred/policies/device_steps.h"
 
+#include <torch/types.h>
+
 #include <algorithm>
+#include <numbers>
+#include <vector>
 
 #include "kindred/policies/episode_statistics.h"
 
@@ -17,18 +21,64 @@ std::span<const double> row_of(const torch::Tensor& rows, std::int64_t r) {
   return {rows.data_ptr<double>() + r * columns, static_cast<std::size_t>(columns)};
 }
 
-}  // namespace
+/// FeatureMap::apply of any number of rows on any device, as float64; equal but for rounding.
+torch::Tensor features_of(const FeatureMap& map, const torch::Tensor& rows) {
+  const auto on_device = [&](const auto& values, torch::IntArrayRef shape, torch::Dtype type) {
+    return torch::tensor(values, type).reshape(shape).to(rows.device());
+  };
+  const auto& inputs = map.inputs();
+  const auto count = inputs.count();
+  const auto columns = on_device(inputs.columns, {count}, torch::kInt64);
+  const auto mean = on_device(inputs.mean, {count}, torch::kFloat32);
+  const auto scale = on_device(inputs.scale, {count}, torch::kFloat32);
+  const auto numbers = ((rows.index_select(-1, columns) - mean) * scale)
+                           .to(torch::kFloat64)
+                           .clamp(-FeatureMap::kFarthest, FeatureMap::kFarthest);
+  const auto directions = on_device(map.directions(), {count, map.cosines()}, torch::kFloat64);
+  const auto phases = on_device(map.phases(), {map.cosines()}, torch::kFloat64);
+  return torch::cat({torch::ones_like(rows.narrow(-1, 0, 1), torch::kFloat64), numbers,
+                     std::numbers::sqrt2 * torch::cos(torch::matmul(numbers, directions) + phases)},
+                    -1);
+}
 
-DeviceSteps::DeviceSteps(const Trajectories& data, const FeatureMap& map,
-                         const ActionTargets& targets, const std::string& device,
-                         const Workers& workers)
+class TorchSteps final : public DeviceSteps {
+ public:
+  TorchSteps(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
+             const std::string& device, const Workers& workers);
+
+  void sums(const UseSums& use) const override;
+  Matrix errors(std::span<const double> weights) const override;
+
+ private:
+  /// Features [pieces, steps, features] and actions [pieces, steps, targets]; nothing but zeros
+  /// after a piece's last step.
+  struct Block {
+    std::int64_t first;
+    torch::Tensor features, actions;
+  };
+  void blocks(const std::function<void(const Block&)>& use) const;
+
+  const Trajectories& data_;
+  const FeatureMap& map_;
+  const ActionTargets& targets_;
+  torch::Device device_;
+  Workers workers_;
+  struct Piece {
+    std::int64_t begin, end, episode;
+  };
+  std::vector<Piece> pieces_;
+};
+
+TorchSteps::TorchSteps(const Trajectories& data, const FeatureMap& map,
+                       const ActionTargets& targets, const std::string& device,
+                       const Workers& workers)
     : data_(data), map_(map), targets_(targets), device_(device), workers_(workers) {
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     for (const auto& [begin, end] : pieces_of(data.offsets[i], data.offsets[i + 1]))
       pieces_.push_back({begin, end, i});
 }
 
-void DeviceSteps::blocks(const std::function<void(const Block&)>& use) const {
+void TorchSteps::blocks(const std::function<void(const Block&)>& use) const {
   std::int64_t longest = 1;
   for (const auto& piece : pieces_) longest = std::max(longest, piece.end - piece.begin);
   const auto width = map_.count() + targets_.count();
@@ -55,11 +105,11 @@ void DeviceSteps::blocks(const std::function<void(const Block&)>& use) const {
     const auto within =
         torch::arange(longest, torch::TensorOptions(device_).dtype(torch::kInt64)).unsqueeze(0) <
         lengths.to(device_);
-    use({first, map_.apply(rows.to(device_)) * within.unsqueeze(2), actions.to(device_)});
+    use({first, features_of(map_, rows.to(device_)) * within.unsqueeze(2), actions.to(device_)});
   }
 }
 
-void DeviceSteps::sums(const UseSums& use) const {
+void TorchSteps::sums(const UseSums& use) const {
   const auto features = map_.count();
   const auto triangle = torch::tril_indices(features, features, 0,
                                             torch::TensorOptions(device_).dtype(torch::kInt64));
@@ -80,7 +130,7 @@ void DeviceSteps::sums(const UseSums& use) const {
   });
 }
 
-Matrix DeviceSteps::errors(std::span<const double> weights) const {
+Matrix TorchSteps::errors(std::span<const double> weights) const {
   const auto columns = std::ssize(weights) / map_.count();
   const auto policies = torch::from_blob(const_cast<double*>(weights.data()),
                                          {map_.count(), columns}, torch::kFloat64)
@@ -96,4 +146,12 @@ Matrix DeviceSteps::errors(std::span<const double> weights) const {
   return result;
 }
 
+std::unique_ptr<DeviceSteps> torch_steps(const Trajectories& data, const FeatureMap& map,
+                                         const ActionTargets& targets, const std::string& device,
+                                         const Workers& workers) {
+  return std::make_unique<TorchSteps>(data, map, targets, device, workers);
+}
+const TorchFunctionIs is_device_steps(make_device_steps, &torch_steps);
+
+}  // namespace
 }  // namespace kindred

@@ -86,8 +86,8 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
   const auto size = static_cast<std::size_t>(k * layout.size());
   std::vector<double> result(size, 0.0);
   if (device != "cpu") {
-    DeviceSteps(data, map, targets, device, workers)
-        .sums([&](std::int64_t, std::int64_t episode, std::span<const double> sums) {
+    make_device_steps(data, map, targets, device, workers)
+        ->sums([&](std::int64_t, std::int64_t episode, std::span<const double> sums) {
           add(sums, result.data() + labels[static_cast<std::size_t>(episode)] * layout.size());
         });
     return result;
@@ -135,8 +135,8 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
   }
   if (pieces() > episodes()) pieces_.assign(static_cast<std::size_t>(pieces() * size), 0.0);
   if (device != "cpu") {
-    DeviceSteps(data, map, targets, device, workers)
-        .sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
+    make_device_steps(data, map, targets, device, workers)
+        ->sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
           add(sums, values_.data() + episode * size);
           if (!pieces_.empty()) std::ranges::copy(sums, pieces_.begin() + piece * size);
         });

@@ -89,7 +89,7 @@ Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) cons
                      noise_, static_cast<double>(steps));
   };
   if (run.device != "cpu") {
-    const auto errors = DeviceSteps(data, map_, targets_, run.device, run).errors(weights_);
+    const auto errors = make_device_steps(data, map_, targets_, run.device, run)->errors(weights_);
     std::int64_t piece = 0;
     for (std::int64_t i = 0; i < data.episodes(); ++i)
       for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1]))

@@ -81,24 +81,6 @@ void FeatureMap::apply(std::span<const float> rows, std::span<double> out) const
   }
 }
 
-torch::Tensor FeatureMap::apply(const torch::Tensor& rows) const {
-  const auto on_device = [&](const auto& values, torch::IntArrayRef shape, torch::Dtype type) {
-    return torch::tensor(values, type).reshape(shape).to(rows.device());
-  };
-  const auto inputs = inputs_.count();
-  const auto columns = on_device(inputs_.columns, {inputs}, torch::kInt64);
-  const auto mean = on_device(inputs_.mean, {inputs}, torch::kFloat32);
-  const auto scale = on_device(inputs_.scale, {inputs}, torch::kFloat32);
-  const auto numbers = ((rows.index_select(-1, columns) - mean) * scale)
-                           .to(torch::kFloat64)
-                           .clamp(-kFarthest, kFarthest);
-  const auto directions = on_device(directions_, {inputs, cosines_}, torch::kFloat64);
-  const auto phases = on_device(phases_, {cosines_}, torch::kFloat64);
-  return torch::cat({torch::ones_like(rows.narrow(-1, 0, 1), torch::kFloat64), numbers,
-                     std::numbers::sqrt2 * torch::cos(torch::matmul(numbers, directions) + phases)},
-                    -1);
-}
-
 void FeatureMap::save(ArrayFileWriter& file) const {
   inputs_.save(file);
   file.write<std::int64_t>("cosines", std::vector<std::int64_t>{cosines_});

@@ -2,8 +2,6 @@
 // units.
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,8 +34,6 @@ class FeatureMap {
   std::int64_t obs_dim() const { return inputs_.obs_dim; }
   /// Observations [n, obs_dim] → features [n, count].
   void apply(std::span<const float> rows, std::span<double> out) const;
-  /// The same of any number of rows on any device, as float64; equal but for rounding.
-  torch::Tensor apply(const torch::Tensor& rows) const;
 
   void save(ArrayFileWriter& file) const;
   static FeatureMap load(const ArrayFileReader& file);

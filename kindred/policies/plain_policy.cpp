@@ -1,17 +1,10 @@
 #include "kindred/policies/plain_policy.h"
 
-#include <ATen/ATen.h>
-
 #include "kindred/core/error.h"
 #include "kindred/policies/exact_centres.h"
 
 namespace kindred {
 namespace {
-
-std::vector<float> values_of(const at::Tensor& tensor) {
-  const auto rows = tensor.detach().cpu().contiguous();
-  return {rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel()};
-}
 
 void add_inputs(const NetworkInputs& inputs, PlainPolicy& policy) {
   const std::vector<std::int64_t> shape = {inputs.count()};
@@ -20,14 +13,17 @@ void add_inputs(const NetworkInputs& inputs, PlainPolicy& policy) {
   policy.arrays.push_back({"input_scale", shape, inputs.scale});
 }
 
-/// One column for every number of an action, of zeros for those that never vary.
-at::Tensor spread(const at::Tensor& columns, const NetworkActions& actions) {
-  if (actions.as_they_are()) return columns;
-  auto result = at::zeros({columns.size(0), static_cast<std::int64_t>(actions.mean.size())});
-  std::int64_t from = 0;
-  for (std::size_t d = 0; d < actions.mean.size(); ++d)
-    if (actions.deviation[d] > 0.0F)
-      result.select(1, static_cast<std::int64_t>(d)).copy_(columns.select(1, from++));
+/// A parameter of one policy, with one column for every number of an action where it is a head's:
+/// of zeros for those that never vary.
+std::vector<float> values_of(const StackParameter& parameter, std::int64_t index,
+                             const NetworkActions& actions, bool head) {
+  const auto stored = parameter.of(index);
+  if (!head || actions.as_they_are()) return {stored.begin(), stored.end()};
+  std::vector<float> result;
+  auto from = stored.begin();
+  for (std::int64_t row = 0; row < parameter.rows; ++row)
+    for (const float deviation : actions.deviation)
+      result.push_back(deviation > 0.0F ? *from++ : 0.0F);
   return result;
 }
 
@@ -50,14 +46,13 @@ void add_layers(const PolicyStack& stack, std::int64_t index, const NetworkActio
   auto parameter = stack.parameters().begin();
   for (const auto* layers : {&policy.hidden, &policy.heads})
     for (const auto& layer : *layers) {
-      const auto stored = [&] {
-        const auto values = (*parameter++)[index].detach();
-        return layers == &policy.heads ? spread(values, actions) : values;
-      };
-      const auto weight = stored();
-      const auto bias = stored().flatten();
-      policy.arrays.push_back({layer + "_weight", weight.sizes().vec(), values_of(weight)});
-      policy.arrays.push_back({layer + "_bias", bias.sizes().vec(), values_of(bias)});
+      const bool head = layers == &policy.heads;
+      const auto rows = parameter->rows;
+      auto weight = values_of(*parameter++, index, actions, head);
+      auto bias = values_of(*parameter++, index, actions, head);
+      const auto columns = std::ssize(bias);
+      policy.arrays.push_back({layer + "_weight", {rows, columns}, std::move(weight)});
+      policy.arrays.push_back({layer + "_bias", {columns}, std::move(bias)});
     }
 }
 

@@ -131,13 +131,13 @@ torch::jit::Module to_module(const PlainPolicy& policy, const PolicyOrigin& orig
   return module;
 }
 
-}  // namespace
-
-void save_torch_script(const PlainPolicy& policy, const PolicyOrigin& origin,
-                       const std::filesystem::path& path) {
+void save_module(const PlainPolicy& policy, const PolicyOrigin& origin,
+                 const std::filesystem::path& path) {
   std::ostringstream bytes;
   to_module(policy, origin).save(bytes);
   write_text(path, bytes.str());
 }
+const TorchFunctionIs is_save_torch_script(save_torch_script, &save_module);
 
+}  // namespace
 }  // namespace kindred

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "kindred/core/torch_part.h"
 #include "kindred/policies/plain_policy.h"
 
 namespace kindred {
@@ -22,7 +23,8 @@ struct PolicyOrigin {
 };
 
 /// Throws IoError.
-void save_torch_script(const PlainPolicy& policy, const PolicyOrigin& origin,
-                       const std::filesystem::path& path);
+extern TorchFunction<void(const PlainPolicy& policy, const PolicyOrigin& origin,
+                          const std::filesystem::path& path)>
+    save_torch_script;
 
 }  // namespace kindred

@@ -6,16 +6,13 @@
 """
 from typing import TYPE_CHECKING, Any
 
-from kindred._torch import keep_one_torch, require_one_torch
-
-require_one_torch()
-
-from kindred import _core  # noqa: E402
-from kindred._data import Dataset, from_arrays, load  # noqa: E402
-from kindred._fit import cluster  # noqa: E402
-from kindred._run import Policy, Run, open_run  # noqa: E402
-from kindred._segments import Segments, segment  # noqa: E402
-from kindred._versions import show_versions  # noqa: E402
+from kindred import _core
+from kindred._data import Dataset, from_arrays, load
+from kindred._fit import cluster
+from kindred._run import Policy, Run, open_run
+from kindred._segments import Segments, segment
+from kindred._torch import keep_one_torch
+from kindred._versions import show_versions
 
 if TYPE_CHECKING:
     from kindred._methods import CAAE, DEC, SORL, VQVAE, PGKMeans, ReturnKMeans, VAEKMeans

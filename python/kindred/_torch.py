@@ -1,4 +1,7 @@
-"""One process can hold one LibTorch: two define the same symbols, and crash."""
+"""One process can hold one LibTorch: two define the same symbols, and crash.
+
+Kindred loads its own when it first needs one, and refuses to where another is loaded already.
+"""
 from __future__ import annotations
 
 import importlib.abc
@@ -19,39 +22,8 @@ def loaded_torches() -> list[str]:
     return sorted(str(pathlib.Path(file).resolve()) for file in files)
 
 
-def own_torch() -> str | None:
-    """The LibTorch the extension is linked to, where that can be told without loading it."""
-    import importlib.util
-    import re
-    import subprocess
-
-    spec = importlib.util.find_spec("kindred._core")
-    if spec is None or spec.origin is None:
-        return None
-    try:
-        listed = subprocess.run(["ldd", spec.origin], capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    found = re.search(r"libtorch_cpu\S* => (\S+)", listed.stdout)
-    return str(pathlib.Path(found.group(1)).resolve()) if found else None
-
-
-def require_one_torch() -> None:
-    """Raises ImportError, before anything crashes, where another LibTorch is loaded already."""
-    there = loaded_torches()
-    if not there:
-        return
-    own = own_torch()
-    if own is not None and own not in there:
-        raise ImportError(
-            f"kindred was built with the LibTorch in {own}, but this process has loaded "
-            f"{there[0]}; one process can hold only one. Import kindred in a process without torch, "
-            "or build it against that torch (docs/python.md)"
-        )
-
-
 def keep_one_torch() -> None:
-    """From now on another torch is refused too: importing it would crash."""
+    """Once Kindred has loaded its LibTorch another torch is refused too: importing it would crash."""
     sys.meta_path.insert(0, _TorchFinder())
 
 

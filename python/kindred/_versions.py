@@ -13,7 +13,7 @@ def show_versions() -> None:
         ("kindred", _core.version),
         ("python", sys.version.split()[0]),
         ("system", platform.platform()),
-        ("LibTorch", f"{_core.torch_version} ({', '.join(loaded_torches()) or 'not found'})"),
+        ("LibTorch", f"{_core.torch_version} ({', '.join(loaded_torches()) or 'not loaded'})"),
     ]
     for name in ("numpy", "scikit-learn", "pandas", "tqdm", "minari", "d3rlpy", "torch"):
         try:

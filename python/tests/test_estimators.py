@@ -1,7 +1,9 @@
 """The estimators: the program's answers, scikit-learn's manners."""
+import _ctypes
 import csv
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -195,27 +197,47 @@ def test_the_module_is_the_program():
     assert "nowhere.hdf5" in shown.stderr
 
 
-def test_another_libtorch_is_refused_before_it_crashes(monkeypatch):
-    from kindred import _torch
-
-    assert len(_torch.loaded_torches()) == 1
-    assert _torch.own_torch() in _torch.loaded_torches()
-    _torch.require_one_torch()
-    monkeypatch.setattr(_torch, "loaded_torches", lambda: ["/elsewhere/libtorch_cpu.so"])
-    with pytest.raises(ImportError, match="/elsewhere/libtorch_cpu.so; one process can hold only one"):
-        _torch.require_one_torch()
+def in_a_new_process(script, *arguments, path=()):
+    paths = os.pathsep.join([*map(str, path), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )
 
 
-def test_another_torch_is_refused_afterwards_too(tmp_path):
+def test_libtorch_is_loaded_by_what_needs_it(npz):
+    script = (
+        "import sys, kindred; from kindred._torch import loaded_torches; "
+        "run = kindred.cluster(sys.argv[1], k=2, seed=0); run.policies[0].act(kindred.load(sys.argv[1])[0][0]); "
+        "assert not loaded_torches(), loaded_torches(); "
+        "kindred.cluster(sys.argv[1], 'caae', k=2, max_steps=3); assert len(loaded_torches()) == 1"
+    )
+    done = in_a_new_process(script, npz)
+    assert done.returncode == 0, done.stderr
+
+
+def test_beside_another_libtorch_all_but_networks_works(npz, tmp_path):
+    other = tmp_path / "libtorch_cpu.so"  # any library, by that name
+    shutil.copy(_ctypes.__file__, other)
+    script = (
+        "import ctypes, sys; ctypes.CDLL(sys.argv[2]); import kindred; "
+        "assert len(kindred.cluster(sys.argv[1], k=2, seed=0).labels) == 24; "
+        "kindred.cluster(sys.argv[1], 'caae', k=2, max_steps=3)"
+    )
+    done = in_a_new_process(script, npz, other)
+    assert done.returncode == 1
+    assert "OSError: this needs the LibTorch in" in done.stderr and str(other) in done.stderr
+
+
+def test_another_torch_is_refused_afterwards(npz, tmp_path):
     (tmp_path / "torch" / "lib").mkdir(parents=True)
     (tmp_path / "torch" / "__init__.py").write_text("")
     (tmp_path / "torch" / "lib" / "libtorch_cpu.so").write_bytes(b"")
-    script = "import importlib.util, kindred; assert importlib.util.find_spec('torch'); import torch"
-    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    script = (
+        "import importlib.util, sys, kindred; assert importlib.util.find_spec('torch'); "
+        "kindred.cluster(sys.argv[1], 'caae', k=2, max_steps=3); import torch"
     )
+    done = in_a_new_process(script, npz, path=[tmp_path])
     assert done.returncode == 1
     assert "one process can hold only one" in done.stderr
 

@@ -14,6 +14,7 @@ labels = model.fit_predict(data)
 assert model.n_clusters_ == 2 and set(labels[::2]) != set(labels[1::2])
 assert model.policies_[0].act(data[0][0]).shape == data[0][1].shape
 model.run_.report("page.html")
+assert len(kindred.cluster(data, "caae", k=2, max_steps=3).labels) == 24  # networks are a library of their own
 kindred.show_versions()
 """
 

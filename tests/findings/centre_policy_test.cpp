@@ -12,6 +12,7 @@
 #include "kindred/core/random.h"
 #include "kindred/core/thread_pool.h"
 #include "kindred/envs/diagonal.h"
+#include "kindred/nn/tensor_stack.h"
 #include "mirror.h"
 
 namespace kindred {
@@ -68,7 +69,7 @@ TEST(CentrePolicy, DiscreteIsWhatTheStackSays) {
   const CentrePolicy policy("second", centres, 1, diagonal.spec(), Acting::kSample);
   std::vector<float> out(kRows * 5);
   policy.distribution({kRows, {}, observations}, out);
-  const auto expected = centres->policies()
+  const auto expected = TensorStack(centres->policies(), at::kCPU)
                             .all_log_probs(view(seen_by(*centres, observations),
                                                 {kRows, centres->view().inputs.count()}))
                             .exp()[1];
@@ -82,8 +83,9 @@ TEST(CentrePolicy, ContinuousIsWhatTheStackSays) {
   std::vector<float> out(kRows * 6);
   policy.distribution({kRows, {}, observations}, out);
   const auto actions = random_values(kRows * 3, 2);
-  const auto expected = centres->policies().log_probs(
-      view(seen_by(*centres, observations), {kRows, 4}), view(actions, {kRows, 3}))[1];
+  const auto expected = TensorStack(centres->policies(), at::kCPU)
+                            .log_probs(view(seen_by(*centres, observations), {kRows, 4}),
+                                       view(actions, {kRows, 3}))[1];
   for (std::int64_t i = 0; i < kRows; ++i)
     EXPECT_NEAR(
         gaussian_log_density(std::span(out).subspan(static_cast<std::size_t>(i * 6), 6),

@@ -20,4 +20,7 @@ run(${work}/build/consumer)
 run(${work}/build/consumer_of_all)
 if(EXISTS ${work}/prefix/bin/kindred)
   run(${work}/prefix/bin/kindred --version)
+  # Networks are in a library of their own, which the program has to find.
+  run(${work}/prefix/bin/kindred generate diagonal --per-expert 10 -o walks.h5)
+  run(${work}/prefix/bin/kindred cluster walks.h5 --method caae -k 2 --max-steps 3 -o networks)
 endif()

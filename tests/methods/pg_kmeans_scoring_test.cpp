@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/policies/centres.h"
@@ -45,7 +46,7 @@ TEST(PgKmeans, FusedAndStackedLearnersAgree) {
     for (std::int64_t i = 0; i < data->episodes(); ++i)
       labels.push_back(static_cast<std::int32_t>(i % 2));
     const std::vector<std::int64_t> slots = {0, 1};
-    const auto trained = [&](auto make) {
+    const auto trained = [&](const auto& make) {
       const auto learner = make(*data, options, RunContext{});
       learner->fit(
           slots, [&](std::int64_t) { return std::span<const std::int32_t>(labels); }, 1);
@@ -65,8 +66,10 @@ TEST(PgKmeans, LearnersComeBackFromWhatTheySaved) {
   const std::vector<std::int64_t> slots = {0, 1};
   const auto path = std::filesystem::temp_directory_path() /
                     ("kindred-learner-" + std::to_string(::getpid()) + ".h5");
+  using Make = std::function<std::unique_ptr<PolicyLearner>(const Trajectories&, const Options&,
+                                                            const RunContext&)>;
   for (const auto* data : {&grid, &control})
-    for (const auto make : {make_network_learner, make_stack_learner}) {
+    for (const Make& make : {Make(make_network_learner), Make(std::ref(make_stack_learner))}) {
       Options options = by_objective();
       options.k = 2;
       options.restarts = 1;

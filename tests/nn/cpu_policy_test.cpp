@@ -9,6 +9,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/nn/tensor_adam.h"
+#include "kindred/nn/tensor_stack.h"
 
 namespace kindred {
 namespace {
@@ -52,7 +53,7 @@ TEST_P(CpuPolicyParity, Discrete) {
   std::vector<float> log_probs(kBatch * 5);
   policy.all_log_probs(inputs, log_probs);
   const std::vector<std::int64_t> second = {1};
-  auto reference = stack.select(second);
+  const TensorStack reference(stack.select(second), at::kCPU);
   expect_close(view(log_probs, {kBatch, 5}), reference.all_log_probs(view(inputs, {kBatch, 11}))[0],
                1e-5);
   std::vector<float> probabilities(kBatch * 5);
@@ -73,7 +74,8 @@ TEST_P(CpuPolicyParity, Discrete) {
   }
   policy.store(stack, 1);
   for (std::size_t i = 0; i < stack.parameters().size(); ++i)
-    expect_close(stack.parameters()[i][1], reference.parameters()[i][0].detach(), 2e-3);
+    expect_close(TensorStack(stack, at::kCPU).parameters()[i][1],
+                 reference.parameters()[i][0].detach(), 2e-3);
 }
 
 TEST_P(CpuPolicyParity, Continuous) {
@@ -89,7 +91,7 @@ TEST_P(CpuPolicyParity, Continuous) {
   std::vector<float> densities(kBatch);
   policy.log_densities(inputs, actions, densities);
   const std::vector<std::int64_t> first = {0};
-  auto reference = stack.select(first);
+  const TensorStack reference(stack.select(first), at::kCPU);
   const auto log_probs = [&] {
     return reference.log_probs(view(inputs, {kBatch, 7}), view(actions, {kBatch, 3}));
   };
@@ -115,7 +117,8 @@ TEST_P(CpuPolicyParity, Continuous) {
   }
   policy.store(stack, 0);
   for (std::size_t i = 0; i < stack.parameters().size(); ++i)
-    expect_close(stack.parameters()[i][0], reference.parameters()[i][0].detach(), 2e-3);
+    expect_close(TensorStack(stack, at::kCPU).parameters()[i][0],
+                 reference.parameters()[i][0].detach(), 2e-3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, CpuPolicyParity,

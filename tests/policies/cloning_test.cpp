@@ -1,7 +1,6 @@
 // Cloning finds the policy that made the data, and never makes one worse.
 #include "kindred/policies/cloning.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,8 +39,8 @@ struct Fixture {
 
   std::vector<float> parameters() const {
     std::vector<float> all;
-    for (const auto& tensor : policies.parameters())
-      all.insert(all.end(), tensor.data_ptr<float>(), tensor.data_ptr<float>() + tensor.numel());
+    for (const auto& parameter : policies.parameters())
+      all.insert(all.end(), parameter.values.begin(), parameter.values.end());
     return all;
   }
 };

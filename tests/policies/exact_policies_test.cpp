@@ -114,10 +114,10 @@ TEST(DeviceSteps, AreTheSumsAndErrorsOfTheSteps) {
   std::vector<std::string> devices = {"cpu"};
   if (torch::cuda::is_available()) devices.emplace_back("cuda");
   for (const auto& device : devices) {
-    const DeviceSteps steps(exact.data, exact.map, exact.targets, device, Workers());
+    const auto steps = make_device_steps(exact.data, exact.map, exact.targets, device, Workers());
     std::vector<double> of_episode(static_cast<std::size_t>(layout.size()), 0.0);
     std::int64_t pieces = 0;
-    steps.sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
+    steps->sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
       EXPECT_EQ(piece, pieces++);
       if (episode == 3)
         for (std::size_t n = 0; n < sums.size(); ++n) of_episode[n] += sums[n];
@@ -125,7 +125,7 @@ TEST(DeviceSteps, AreTheSumsAndErrorsOfTheSteps) {
     EXPECT_EQ(pieces, exact.statistics.pieces());
     for (std::size_t n = 0; n < of_episode.size(); ++n)
       EXPECT_NEAR(of_episode[n], exact.statistics.of(3)[n], 1e-6) << device << " " << n;
-    const auto errors = steps.errors(weights);
+    const auto errors = steps->errors(weights);
     const auto first = exact.statistics.first_piece(3), last = exact.statistics.last_piece(3);
     ASSERT_EQ(last - first, 2);
     const auto columns = 2 * layout.targets;

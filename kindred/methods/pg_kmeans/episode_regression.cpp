@@ -1,10 +1,11 @@
 #include "kindred/methods/pg_kmeans/episode_regression.h"
 
-#include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
+#include <algorithm>
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/nn/kmeans.h"
+#include "kindred/policies/episode_statistics.h"
+#include "kindred/policies/exact_policies.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -12,54 +13,65 @@ namespace {
 /// Per-step weight of the ridge: coefficients of directions an episode hardly visits stay small.
 constexpr double kRidge = 0.1;
 
-/// XᵀX and XᵀA of one stretch of steps; X has a column of ones.
-struct NormalEquations {
-  at::Tensor xx, xa;
-  double steps = 0.0;
+std::vector<double> regress(const StatisticsLayout& layout, std::span<const double> sums) {
+  return solve_policy(layout, sums, kRidge * sums.back());  // the last is the number of steps
+}
 
-  at::Tensor solve() const {
-    const auto ridge = kRidge * steps * at::eye(xx.size(0), at::kDouble);
-    return at::linalg_solve(xx + ridge, xa);
+/// What is left of Σφaᵀ without the actions that `common` predicts.
+void take_away(const StatisticsLayout& layout, const std::vector<double>& common,
+               std::vector<double>& sums) {
+  const auto at = [](std::int64_t i, std::int64_t j) {  // in the lower triangle
+    return static_cast<std::size_t>(std::max(i, j) * (std::max(i, j) + 1) / 2 + std::min(i, j));
+  };
+  for (std::int64_t i = 0; i < layout.features; ++i)
+    for (std::int64_t j = 0; j < layout.features; ++j)
+      for (std::int64_t d = 0; d < layout.targets; ++d)
+        sums[static_cast<std::size_t>(layout.cross() + i * layout.targets + d)] -=
+            sums[at(i, j)] * common[static_cast<std::size_t>(j * layout.targets + d)];
+}
+
+/// Standardised observations and a 1, [steps, inputs + 1], and the actions beside them, summed.
+std::vector<double> sums_of(const Trajectories& data, std::int64_t episode,
+                            const NetworkInputs& inputs, const StatisticsLayout& layout) {
+  const auto begin = data.offsets[episode], end = data.offsets[episode + 1], n = end - begin;
+  std::vector<float> rows(static_cast<std::size_t>(n * inputs.obs_dim));
+  data.observations.copy(begin, end, rows.data());
+  std::vector<float> seen(static_cast<std::size_t>(n * inputs.count()));
+  inputs.apply(rows, seen);
+  std::vector<double> features;
+  for (std::int64_t t = 0; t < n; ++t) {
+    const auto row = seen.begin() + t * inputs.count();
+    features.insert(features.end(), row, row + inputs.count());
+    features.push_back(1.0);
   }
-};
+  const auto actions =
+      data.actions.floats().span().subspan(static_cast<std::size_t>(begin * layout.targets),
+                                           static_cast<std::size_t>(n * layout.targets));
+  const std::vector<double> targets(actions.begin(), actions.end());
+  std::vector<double> sums(static_cast<std::size_t>(layout.size()), 0.0);
+  add_step_rows(layout, n, features.data(), targets.data(), sums.data());
+  return sums;
+}
 
 }  // namespace
 
 Matrix episode_regressions(const Trajectories& data, const Workers& workers) {
-  const c10::NoGradGuard no_grad;
   const auto inputs = NetworkInputs::from(data.observations, true);
-  std::vector<NormalEquations> episodes;
-  NormalEquations all;
+  const StatisticsLayout layout{inputs.count() + 1, data.actions.dim()};
+  std::vector<std::vector<double>> episodes;
+  std::vector<double> all(static_cast<std::size_t>(layout.size()), 0.0);
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     workers.throw_if_stopped();
-    const auto begin = data.offsets[i];
-    const auto n = data.length(i);
-    std::vector<float> rows(static_cast<std::size_t>(n * inputs.obs_dim));
-    data.observations.copy(begin, begin + n, rows.data());
-    std::vector<float> seen(static_cast<std::size_t>(n * inputs.count()));
-    inputs.apply(rows, seen);
-    auto x = at::from_blob(seen.data(), {n, inputs.count()}, at::kFloat).to(at::kDouble);
-    x = at::cat({x, at::ones({n, 1}, at::kDouble)}, 1);
-    const auto width = data.actions.dim();
-    const auto a = at::from_blob(const_cast<float*>(data.actions.floats().data()) + begin * width,
-                                 {n, width}, at::kFloat)
-                       .to(at::kDouble);
-    const auto& own =
-        episodes.emplace_back(NormalEquations{x.t().mm(x), x.t().mm(a), static_cast<double>(n)});
-    if (!all.xx.defined()) all = {at::zeros_like(own.xx), at::zeros_like(own.xa), 0.0};
-    all.xx += own.xx;
-    all.xa += own.xa;
-    all.steps += own.steps;
+    const auto& own = episodes.emplace_back(sums_of(data, i, inputs, layout));
+    std::ranges::transform(all, own, all.begin(), std::plus());
   }
-
-  const auto common = all.solve();  // [inputs + 1, act_dim]
-  Matrix result(data.episodes(), common.numel());
+  const auto common = regress(layout, all);  // [inputs + 1, act_dim]
+  Matrix result(data.episodes(), std::ssize(common));
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     workers.throw_if_stopped();
     auto& own = episodes[static_cast<std::size_t>(i)];
-    own.xa -= own.xx.mm(common);
-    const auto coefficients = own.solve().contiguous();
-    std::copy_n(coefficients.data_ptr<double>(), coefficients.numel(), &result(i, 0));
+    take_away(layout, common, own);
+    std::ranges::copy(regress(layout, own), &result(i, 0));
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "kindred/core/torch_part.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 
 namespace kindred::pg_kmeans {
@@ -16,7 +17,8 @@ std::unique_ptr<PolicyLearner> make_network_learner(const Trajectories& data,
                                                     const Options& options, const RunContext& run);
 
 /// Networks through LibTorch, all of them as one stack; for GPUs, works on any device.
-std::unique_ptr<PolicyLearner> make_stack_learner(const Trajectories& data, const Options& options,
-                                                  const RunContext& run);
+extern TorchFunction<std::unique_ptr<PolicyLearner>(const Trajectories& data,
+                                                    const Options& options, const RunContext& run)>
+    make_stack_learner;
 
 }  // namespace kindred::pg_kmeans

@@ -19,12 +19,10 @@ Networks::Networks(const Trajectories& data, const Options& options, const RunCo
     : data_(data),
       options_(options),
       run_(run),
-      device_(run.device),
       view_(view_of(data, options)),
       policies_(architecture_for(data, view_, options.hidden, options.hidden_layers),
                 options.restarts * options.k) {
   for (std::int64_t slot = 0; slot < policies_.size(); ++slot) Networks::reinitialise(slot, 0);
-  policies_.to(device_);
 }
 
 void Networks::reinitialise(std::int64_t slot, std::int64_t round) {
@@ -45,11 +43,9 @@ void Networks::save(ArrayFileWriter& file) const {
 
 void Networks::load(const ArrayFileReader& file) {
   restore_stack("learner", file, policies_);
-  policies_.to(device_);
   if (options_.common_share == 0.0) return;
   common_.emplace(policies_.architecture(), 1);
   restore_stack("common", file, *common_);
-  common_->to(device_);
   score_common_policy();
 }
 
@@ -57,7 +53,6 @@ void Networks::need_common_policy() {
   if (options_.common_share == 0.0 || common_) return;
   common_.emplace(policies_.architecture(), 1);
   common_->initialise(0, Random(static_cast<std::uint64_t>(options_.seed), "common policy"));
-  common_->to(device_);
   const std::vector<std::int32_t> all(static_cast<std::size_t>(data_.episodes()), 0);
   train(
       *common_, kFirst, [&](std::int64_t) { return std::span(all); }, /*round=*/0);

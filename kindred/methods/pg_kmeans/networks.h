@@ -23,7 +23,7 @@ class Networks : public PolicyLearner {
   void load(const ArrayFileReader& file) override;
 
  protected:
-  /// With random policies on the device.
+  /// With random policies.
   Networks(const Trajectories& data, const Options& options, const RunContext& run);
 
   /// The common policy, trained once on all trajectories as any other is in one round; to be called
@@ -43,7 +43,6 @@ class Networks : public PolicyLearner {
   const Trajectories& data_;
   Options options_;
   RunContext run_;
-  c10::Device device_;
   NetworkView view_;
   PolicyStack policies_;               // [restarts × k]
   std::optional<PolicyStack> common_;  // one, where it has a share

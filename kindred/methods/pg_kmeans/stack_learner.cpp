@@ -12,6 +12,7 @@
 #include "kindred/methods/pg_kmeans/networks.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
 #include "kindred/nn/tensor_adam.h"
+#include "kindred/nn/tensor_stack.h"
 #include "kindred/policies/step_counts.h"
 
 namespace kindred::pg_kmeans {
@@ -26,7 +27,7 @@ at::Tensor tensor_over(std::span<const T> values, std::vector<std::int64_t> shap
 class StackLearner final : public Networks {
  public:
   StackLearner(const Trajectories& data, const Options& options, const RunContext& run)
-      : Networks(data, options, run) {
+      : Networks(data, options, run), device_(run.device) {
     if (data.observations.is_interned()) {
       seen_ = observed(0, data.observations.distinct());
       if (data.actions.is_discrete())
@@ -52,7 +53,7 @@ class StackLearner final : public Networks {
 
   Matrix score(std::span<const std::int64_t> slots) const override {
     const c10::NoGradGuard no_grad;
-    const auto stack = policies_.select(slots);
+    const TensorStack stack(policies_.select(slots), device_);
     if (codes_) {
       const auto table =
           bounded(stack.all_log_probs(seen_), common_log_probs_).permute({1, 2, 0}).to(at::kDouble);
@@ -78,19 +79,21 @@ class StackLearner final : public Networks {
  private:
   void score_common_policy() override {
     const c10::NoGradGuard no_grad;
+    const TensorStack common(*common_, device_);
     if (codes_) {
-      common_log_probs_ = common_->all_log_probs(seen_).squeeze(0);
+      common_log_probs_ = common.all_log_probs(seen_).squeeze(0);
       return;
     }
     std::vector<at::Tensor> blocks;
     in_blocks([&](std::int64_t begin, std::int64_t end) {
-      blocks.push_back(log_probs_of(*common_, begin, end).squeeze(0));
+      blocks.push_back(log_probs_of(common, begin, end).squeeze(0));
     });
     common_log_probs_ = at::cat(blocks);
   }
 
-  void train(PolicyStack& stack, std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
-             std::int64_t round) const override {
+  void train(PolicyStack& policies, std::span<const std::int64_t> slots,
+             const LabelsOfRestart& labels, std::int64_t round) const override {
+    const TensorStack stack(policies, device_);
     TensorAdam optimiser(stack.parameters(), stack.size());
     if (codes_) {
       const auto weights = count_weights(slots, labels);
@@ -103,6 +106,7 @@ class StackLearner final : public Networks {
         samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
       step_until_plateau(optimiser, [&] { return batch_losses(stack, samplers); });
     }
+    stack.store(policies);
   }
 
   /// Calls `work(begin, end)` for blocks of steps, one after the other.
@@ -115,7 +119,7 @@ class StackLearner final : public Networks {
     }
   }
 
-  at::Tensor log_probs_of(const PolicyStack& stack, std::int64_t begin, std::int64_t end) const {
+  at::Tensor log_probs_of(const TensorStack& stack, std::int64_t begin, std::int64_t end) const {
     const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
     return stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end));
   }
@@ -167,7 +171,7 @@ class StackLearner final : public Networks {
   }
 
   /// The loss of every policy on its own next minibatch; shorter ones are padded at no weight.
-  at::Tensor batch_losses(const PolicyStack& stack, std::vector<BatchSampler>& samplers) const {
+  at::Tensor batch_losses(const TensorStack& stack, std::vector<BatchSampler>& samplers) const {
     std::vector<std::span<const std::int64_t>> drawn;
     std::size_t width = 0;
     for (auto& sampler : samplers) {
@@ -209,6 +213,7 @@ class StackLearner final : public Networks {
     }
   }
 
+  at::Device device_;
   std::optional<StepCodes> codes_;
   at::Tensor seen_;              // [distinct or steps, inputs]
   at::Tensor row_of_step_;       // [steps] into seen_; undefined when seen_ holds every step
@@ -216,11 +221,12 @@ class StackLearner final : public Networks {
   at::Tensor common_log_probs_;  // [steps], or [distinct, actions] with codes_; under common_
 };
 
-}  // namespace
-
-std::unique_ptr<PolicyLearner> make_stack_learner(const Trajectories& data, const Options& options,
-                                                  const RunContext& run) {
+std::unique_ptr<PolicyLearner> make_by_torch(const Trajectories& data, const Options& options,
+                                             const RunContext& run) {
   return std::make_unique<StackLearner>(data, options, run);
 }
+const TorchFunctionIs is_stack_learner(make_stack_learner, &make_by_torch);
+
+}  // namespace
 
 }  // namespace kindred::pg_kmeans

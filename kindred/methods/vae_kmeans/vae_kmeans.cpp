@@ -68,25 +68,11 @@ class Vae final : public latent::Model {
   at::Tensor centres_;
 };
 
-}  // namespace
-
-OptionTable Options::describe() {
-  return latent::joined(
-      latent::Options::describe(),
-      {real("kl-weight", kl_weight, 0.0, 1e9,
-            "Weight of the divergence of a latent distribution from the standard normal."),
-       integer("kmeans-starts", kmeans_starts, 1, 100000,
-               "Starts of k-means (k-means++); the cheapest wins.")});
-}
-
-Options resolve(Options options, const Trajectories& data) {
-  latent::resolve_shared(options, data);
-  return options;
-}
-
-Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+Clustering fit_by_torch(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve(requested, data);
   return latent::fit_model<Vae>("vae-kmeans", data, options, run);
 }
+const TorchFunctionIs is_fit(fit, &fit_by_torch);
 
+}  // namespace
 }  // namespace kindred::vae_kmeans

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kindred/clustering/clustering.h"
+#include "kindred/core/torch_part.h"
 #include "kindred/latent/options.h"
 
 namespace kindred::vae_kmeans {
@@ -16,6 +17,8 @@ struct Options : latent::Options {
 /// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
 Options resolve(Options options, const Trajectories& data);
 
-Clustering fit(const Trajectories& data, const Options& options, const RunContext& run);
+extern TorchFunction<Clustering(const Trajectories& data, const Options& options,
+                                const RunContext& run)>
+    fit;
 
 }  // namespace kindred::vae_kmeans

@@ -45,26 +45,11 @@ class VqVae final : public latent::Model {
   at::Tensor codes_;
 };
 
-}  // namespace
-
-OptionTable Options::describe() {
-  return latent::joined(
-      latent::Options::describe(),
-      {real("commitment", commitment, 0.0, 1e9,
-            "How strongly latent vectors are drawn to their code."),
-       flag("refit", refit,
-            "Between rounds, replace the codes by a k-means solution of the latent vectors where "
-            "that is clearly better.")});
-}
-
-Options resolve(Options options, const Trajectories& data) {
-  latent::resolve_shared(options, data);
-  return options;
-}
-
-Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
+Clustering fit_by_torch(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve(requested, data);
   return latent::fit_model<VqVae>("vq-vae", data, options, run);
 }
+const TorchFunctionIs is_fit(fit, &fit_by_torch);
 
+}  // namespace
 }  // namespace kindred::vq_vae

@@ -10,6 +10,7 @@
 #include "kindred/data/array_file.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/nn/device.h"
 
 int main() {
   kindred::Random random(1, "install-test");
@@ -34,6 +35,10 @@ int main() {
   const std::vector<std::int32_t> truth = {0, 1};
   const double nmi = kindred::normalized_mutual_information(labels, truth);
 
-  std::printf("kindred %s: %zu returns, NMI %.2f\n", kindred::kVersion, returns.size(), nmi);
+  // Opens the library that needs LibTorch, which this program does not link.
+  const char* gpu = kindred::has_cuda() ? "a GPU" : "no GPU";
+
+  std::printf("kindred %s: %zu returns, NMI %.2f, %s\n", kindred::kVersion, returns.size(), nmi,
+              gpu);
   return returns.size() == 2 && returns[0] == 3.0 && kept && nmi > 0.999 ? 0 : 1;
 }
