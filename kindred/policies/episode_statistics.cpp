@@ -59,13 +59,16 @@ StepProducts::StepProducts(const StatisticsLayout& layout)
 
 void StepProducts::add(std::int64_t n, const double* features, const double* targets,
                        double* sums) {
-  for (std::int64_t t = 0; t < n; ++t) {
-    double* row = rows_.data() + t * width_;
-    row = std::copy_n(features + t * layout_.features, layout_.features, row);
-    std::copy_n(targets + t * layout_.targets, layout_.targets, row);
-  }
   std::ranges::fill(products_, 0.0);
-  add_gram(n, width_, rows_.data(), products_.data());
+  for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
+    const auto count = std::min(kMostRows, n - begin);
+    for (std::int64_t t = 0; t < count; ++t) {
+      double* row = rows_.data() + t * width_;
+      row = std::copy_n(features + (begin + t) * layout_.features, layout_.features, row);
+      std::copy_n(targets + (begin + t) * layout_.targets, layout_.targets, row);
+    }
+    add_gram(count, width_, rows_.data(), products_.data());
+  }
   const double* row = products_.data();
   double* to = sums;
   for (std::int64_t m = 0; m < layout_.features; ++m, row += width_)

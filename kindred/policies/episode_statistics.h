@@ -45,11 +45,11 @@ std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std:
 /// Adds the sums of steps whose features and targets are known.
 class StepProducts {
  public:
-  static constexpr std::int64_t kMostRows = 128;  ///< That stay in the cache.
+  static constexpr std::int64_t kMostRows = 128;  ///< So many stay in the cache.
 
   explicit StepProducts(const StatisticsLayout& layout);
 
-  /// `features` [n, features], `targets` [n, targets], for at most kMostRows steps.
+  /// `features` [n, features], `targets` [n, targets].
   void add(std::int64_t n, const double* features, const double* targets, double* sums);
 
  private:

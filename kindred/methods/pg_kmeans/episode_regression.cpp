@@ -49,7 +49,7 @@ std::vector<double> sums_of(const Trajectories& data, std::int64_t episode,
                                            static_cast<std::size_t>(n * layout.targets));
   const std::vector<double> targets(actions.begin(), actions.end());
   std::vector<double> sums(static_cast<std::size_t>(layout.size()), 0.0);
-  add_step_rows(layout, n, features.data(), targets.data(), sums.data());
+  StepProducts(layout).add(n, features.data(), targets.data(), sums.data());
   return sums;
 }
 
