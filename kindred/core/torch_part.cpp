@@ -44,16 +44,14 @@ std::string problem_of_opening() {
   if (const auto other = other_torch(); !other.empty())
     return fmt::format(
         "this needs the LibTorch in {}, but the process has loaded {}, and can hold only one; do "
-        "it "
-        "in a process without torch, or build Kindred against that torch (docs/python.md)",
+        "it in a process without torch, or build Kindred against that torch (docs/python.md)",
         kLibTorch, other.string());
   const auto path = own_folder() / kTorchPart;
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return {};  // and it stays open
   const char* said = dlerror();
   return fmt::format(
       "this needs LibTorch, but Kindred's part that speaks to it cannot be loaded ({}); install "
-      "the "
-      "LibTorch this Kindred was built with, and keep {} beside libkindred.so",
+      "the LibTorch this Kindred was built with, and keep {} beside libkindred.so",
       said ? said : path.string(), kTorchPart);
 }
 
