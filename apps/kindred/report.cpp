@@ -81,21 +81,21 @@ struct ReportCommand {
   void run_on_segments(const SegmentFolder& folder) const {
     const Stopwatch clock;
     const auto loaded = load_segments(folder);
-    finish(segments_record(folder, loaded, load_segmented_data(loaded, data)), folder.report(),
-           clock);
+    const auto read = load_segmented_data(loaded, data);
+    finish(segments_record(folder, loaded, read, picture_options(dataset_record(loaded))),
+           folder.report(), clock);
   }
 
   void run_on(const RunFolder& folder) const {
     const Stopwatch clock;
     const auto record = load_run(folder).record;
     const auto loaded = load_dataset(record, data);
-    const auto found = report_record(folder, loaded, picture_options(record));
-    if (const auto& seen = found.at("pictures"); seen.is_object() && seen.at("problem").is_string())
-      say("warning: " + seen.at("problem").get<std::string>());
-    finish(found, folder.report(), clock);
+    finish(report_record(folder, loaded, picture_options(record)), folder.report(), clock);
   }
 
   void finish(const Json& found, const fs::path& usual, const Stopwatch& clock) const {
+    if (const auto& seen = found.at("pictures"); seen.is_object() && seen.at("problem").is_string())
+      say("warning: " + seen.at("problem").get<std::string>());
     if (!record_file.empty()) write_text(record_file, as_text(found) + "\n");
     show(found, found.at("conclusion"), output.empty() ? usual : fs::path(output), clock, common);
   }

@@ -18,14 +18,6 @@ constexpr std::size_t kMostBytes = 3'000'000;  // in the page
 constexpr std::int64_t kManyEpisodes = 500'000;
 constexpr std::size_t kMostBytesOfMany = 1'000'000;  // where their columns fill the page
 
-/// First, last, and three between them.
-std::vector<std::int64_t> pictured_steps(std::int64_t length) {
-  std::set<std::int64_t> steps;
-  for (std::int64_t quarter = 0; quarter <= 4; ++quarter)
-    steps.insert((quarter * (length - 1) + 2) / 4);
-  return {steps.begin(), steps.end()};
-}
-
 /// Adds the first of every list, then the second of every list, …, where they are not there yet.
 void add_by_turns(const Members& lists, std::vector<std::int64_t>& order) {
   std::size_t longest = 0;
@@ -133,34 +125,51 @@ std::size_t size_of(const Json& pictures) {
 
 }  // namespace
 
-Json add_pictures(const RunData& found, const std::vector<NotableList>& lists,
-                  const PictureOptions& options, Json& trajectories) {
+std::vector<std::int64_t> evenly_pictured(std::int64_t length) {
+  std::set<std::int64_t> steps;
+  for (std::int64_t quarter = 0; quarter <= 4; ++quarter)
+    steps.insert((quarter * (length - 1) + 2) / 4);
+  return {steps.begin(), steps.end()};
+}
+
+Json take_pictures(const Trajectories& data, const PictureOptions& options,
+                   const std::vector<PicturedEpisode>& episodes,
+                   const std::function<void(std::int64_t, Json)>& keep) {
   if (options.most_episodes == 0) return nullptr;
   Album album(options);
   if (album.names().empty() && album.problem().empty()) return nullptr;
+  const auto room = data.episodes() > kManyEpisodes ? kMostBytesOfMany : kMostBytes;
+  std::size_t filled = 0;
+  std::int64_t kept = 0;
+  for (const auto& [episode, steps] : episodes) {
+    if (kept == options.most_episodes || !album.any_works()) break;
+    auto pictures = album.look(data.ids[static_cast<std::size_t>(episode)], steps);
+    const auto size = size_of(pictures);
+    if (size == 0) continue;
+    if (filled + size > room) break;
+    filled += size;
+    ++kept;
+    keep(episode, {{"steps", steps}, {"cameras", std::move(pictures)}});
+  }
+  return {{"cameras", album.names()},
+          {"episodes", kept},
+          {"problem", album.problem().empty() ? Json() : Json(album.problem())}};
+}
+
+Json add_pictures(const RunData& found, const std::vector<NotableList>& lists,
+                  const PictureOptions& options, Json& trajectories) {
   std::map<std::int64_t, Json*> place;
   std::vector<std::int64_t> shown;
   for (auto& one : trajectories) {
     shown.push_back(one.at("episode"));
     place[shown.back()] = &one;
   }
-  const auto room = found.data.episodes() > kManyEpisodes ? kMostBytesOfMany : kMostBytes;
-  std::size_t filled = 0;
-  std::int64_t kept = 0;
-  for (const auto episode : most_notable_first(found, lists, shown)) {
-    if (kept == options.most_episodes || !album.any_works()) break;
-    const auto steps = pictured_steps(found.data.length(episode));
-    auto pictures = album.look(found.data.ids[static_cast<std::size_t>(episode)], steps);
-    const auto size = size_of(pictures);
-    if (size == 0) continue;
-    if (filled + size > room) break;
-    filled += size;
-    ++kept;
-    (*place.at(episode))["pictures"] = {{"steps", steps}, {"cameras", std::move(pictures)}};
-  }
-  return {{"cameras", album.names()},
-          {"episodes", kept},
-          {"problem", album.problem().empty() ? Json() : Json(album.problem())}};
+  std::vector<PicturedEpisode> episodes;
+  for (const auto episode : most_notable_first(found, lists, shown))
+    episodes.push_back({episode, evenly_pictured(found.data.length(episode))});
+  return take_pictures(found.data, options, episodes, [&](std::int64_t episode, Json pictures) {
+    (*place.at(episode))["pictures"] = std::move(pictures);
+  });
 }
 
 }  // namespace kindred::findings

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <numeric>
+#include <set>
 
 #include "kindred/core/error.h"
 #include "kindred/core/words.h"
@@ -20,6 +23,9 @@ using findings::Json;
 using findings::narrow_column;
 
 constexpr std::int64_t kMostPoints = 800;  // of an episode's evidence: more than a chart is wide
+constexpr std::int64_t kMostActions = 20;  // that can be told apart, one above the other
+constexpr std::size_t kMostNumbers = 3;    // of an action, drawn one below the other
+constexpr std::int64_t kMostTurns = 6;     // with a picture of their first step
 
 /// The segments with their episodes' numbers; refused unless they cover each episode once.
 std::vector<Segment> numbered_segments(const SegmentFolder& folder, const LoadedSegments& loaded,
@@ -142,6 +148,99 @@ Json evidence_of(const SegmentEvidence& evidence, std::int64_t i,
           {"behind", findings::column(kept)}};
 }
 
+/// The numbers of an action that who acts says most about: of every number, which share of its
+/// variance lies between policies.
+std::vector<std::int64_t> telling_numbers(const Trajectories& data,
+                                          const std::vector<Segment>& segments,
+                                          const std::set<std::int64_t>& episodes, std::int64_t k) {
+  const auto dim = data.actions.dim();
+  const auto values = data.actions.floats();
+  std::vector<double> share(static_cast<std::size_t>(dim));
+  for (std::int64_t i = 0; i < dim; ++i) {
+    std::vector<double> count(static_cast<std::size_t>(k)), sum = count;
+    double squares = 0.0;
+    for (const auto& one : segments)
+      if (episodes.contains(one.episode))
+        for (auto t = one.begin; t < one.end; ++t) {
+          const double value = values[(data.offsets[one.episode] + t) * dim + i];
+          count[static_cast<std::size_t>(one.policy)] += 1.0;
+          sum[static_cast<std::size_t>(one.policy)] += value;
+          squares += value * value;
+        }
+    const double all = std::accumulate(count.begin(), count.end(), 0.0);
+    const double mean = std::accumulate(sum.begin(), sum.end(), 0.0) / all;
+    double between = -all * mean * mean;
+    for (std::size_t j = 0; j < count.size(); ++j)
+      if (count[j] > 0.0) between += sum[j] * sum[j] / count[j];
+    share[static_cast<std::size_t>(i)] = between / (squares - all * mean * mean + 1e-12);
+  }
+  std::vector<std::int64_t> order(static_cast<std::size_t>(dim));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](auto i) { return share[static_cast<std::size_t>(i)]; });
+  order.resize(std::min(order.size(), kMostNumbers));
+  return order;
+}
+
+/// What was done at the steps whose evidence is kept, beside that evidence; returns what the
+/// actions or their numbers are called, null where there is nothing to draw.
+Json add_actions(const Trajectories& data, const std::vector<Segment>& segments, std::int64_t k,
+                 Json& evidence) {
+  const auto& actions = data.actions;
+  const auto all = actions.is_discrete() ? actions.count() : actions.dim();
+  if (evidence.empty() || (actions.is_discrete() && all > kMostActions)) return nullptr;
+  std::set<std::int64_t> episodes;
+  for (const auto& one : evidence) episodes.insert(one.at("episode").get<std::int64_t>());
+  std::vector<std::int64_t> shown(static_cast<std::size_t>(all));
+  std::iota(shown.begin(), shown.end(), 0);
+  if (!actions.is_discrete()) shown = telling_numbers(data, segments, episodes, k);
+  for (auto& one : evidence) {
+    const std::int64_t episode = one.at("episode"), stride = one.at("stride");
+    std::vector<std::int32_t> chosen;
+    std::vector<double> numbers;
+    for (auto t = data.offsets[episode]; t < data.offsets[episode + 1]; t += stride)
+      if (actions.is_discrete())
+        chosen.push_back(actions.ints()[t]);
+      else
+        for (const auto i : shown) numbers.push_back(actions.floats()[t * actions.dim() + i]);
+    one["actions"] =
+        actions.is_discrete() ? narrow_column(chosen) : findings::rough_column(numbers);
+  }
+  auto names = Json::array();
+  for (const auto i : shown) names.push_back(findings::action_name(data, i));
+  return {{"names", names}, {"discrete", actions.is_discrete()}, {"of", all}};
+}
+
+/// The first step, the last, and those at which somebody takes over, where these are not too many.
+std::vector<std::int64_t> pictured_steps(std::span<const Segment> segments) {
+  const auto length = segments.back().end, turns = std::ssize(segments) - 1;
+  if (turns == 0) return findings::evenly_pictured(length);
+  std::set<std::int64_t> steps{0, length - 1};
+  for (std::int64_t i = 0; i < std::min(turns, kMostTurns); ++i)
+    steps.insert(
+        segments[static_cast<std::size_t>(1 + i * turns / std::min(turns, kMostTurns))].begin);
+  return {steps.begin(), steps.end()};
+}
+
+/// What cameras saw of the episodes with evidence, most switches first.
+Json add_pictures(const Trajectories& data, const std::vector<Segment>& segments,
+                  const PictureOptions& options, Json& evidence) {
+  std::map<std::int64_t, Json*> place;
+  std::vector<std::pair<std::int64_t, findings::PicturedEpisode>> order;
+  for (auto& one : evidence) {
+    const std::int64_t episode = one.at("episode");
+    const auto [first, last] = std::ranges::equal_range(segments, episode, {}, &Segment::episode);
+    place[episode] = &one;
+    order.push_back({first - last, {episode, pictured_steps(std::span(first, last))}});
+  }
+  std::ranges::stable_sort(order, {}, [](const auto& one) { return one.first; });
+  std::vector<findings::PicturedEpisode> episodes;
+  for (auto& [turns, one] : order) episodes.push_back(std::move(one));
+  return findings::take_pictures(data, options, episodes, [&](std::int64_t episode, Json pictures) {
+    (*place.at(episode))["pictures"] = std::move(pictures);
+  });
+}
+
 /// Of the episodes the folder holds it of; none with one policy, nor where an older program made
 /// the folder.
 Json evidence_json(const SegmentFolder& folder, const Trajectories& data,
@@ -180,9 +279,12 @@ std::string segments_conclusion(const Json& record) {
 }
 
 Json segments_record(const SegmentFolder& folder, const LoadedSegments& loaded,
-                     const Trajectories& data) try {
+                     const Trajectories& data, const PictureOptions& pictures) try {
   const auto segments = numbered_segments(folder, loaded, data);
   const auto k = loaded.record.at("result").at("k").get<std::int64_t>();
+  auto evidence = evidence_json(folder, data, segments, k);
+  const auto actions = add_actions(data, segments, k, evidence);
+  const auto seen = add_pictures(data, segments, pictures, evidence);
   return {{"kindred_segmentation", 1},
           {"name", folder_name(folder.path())},
           {"conclusion", segments_conclusion(loaded.record)},
@@ -190,7 +292,9 @@ Json segments_record(const SegmentFolder& folder, const LoadedSegments& loaded,
           {"episodes", episode_lengths(data)},
           {"segments", segments_json(segments)},
           {"truth", truth_json(data, segments, k)},
-          {"evidence", evidence_json(folder, data, segments, k)}};
+          {"actions", actions},
+          {"pictures", seen},
+          {"evidence", evidence}};
 } catch (const Json::exception&) {
   throw DataFormatError(
       "'{}' lacks what a page shows; make it again with 'kindred segment … --force'",

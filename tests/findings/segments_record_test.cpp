@@ -25,6 +25,7 @@ class SegmentsRecord : public ::testing::Test {
     fs::create_directories(folder_.path());
     data_.offsets = std::vector<std::int64_t>{0, 4, 10};
     data_.ids = {"a", "b"};
+    data_.actions = Actions::discrete(std::vector<std::int32_t>{0, 0, 1, 0, 2, 2, 1, 1, 0, 1}, 3);
     loaded_.record = {{"dataset", {{"episodes", 2}}},
                       {"result", {{"k", 2}, {"switches", 1}, {"episodes_with_switches", 1}}}};
     loaded_.episodes = {"a", "b", "b"};
@@ -73,12 +74,44 @@ TEST_F(SegmentsRecord, TrueLabelsOfEpisodesMayHaveGaps) {
   EXPECT_EQ(truth.at("match"), Json({1, 0}));
 }
 
-TEST_F(SegmentsRecord, EvidenceIsHowFarEachPolicyIsBehindWhoActed) {
+/// Of the second episode.
+SegmentEvidence some_evidence() {
   SegmentEvidence evidence;
   evidence.policies = 2;
   evidence.episodes = {1};
   evidence.offsets = {0, 6};
   evidence.nats = {-1, -3, -1, -3, -5, -1, -5, -1, -5, -1, -5, -1};
+  return evidence;
+}
+
+TEST_F(SegmentsRecord, WhatWasDoneIsBesideTheEvidence) {
+  save_evidence(some_evidence(), folder_.evidence());
+  const auto choices = record();
+  EXPECT_EQ(choices.at("actions").at("names").size(), 3U);
+  EXPECT_EQ(choices.at("actions").at("discrete"), true);
+  EXPECT_EQ(choices.at("evidence")[0].at("actions"), column(Bytes{2, 2, 1, 1, 0, 1}));
+  EXPECT_TRUE(choices.at("pictures").is_null());
+}
+
+TEST_F(SegmentsRecord, OfManyNumbersThoseAreShownThatPoliciesDifferIn) {
+  save_evidence(some_evidence(), folder_.evidence());
+  std::vector<float> values;
+  for (int t = 0; t < 10; ++t)  // the fourth number says who acts, the first says nothing
+    for (int i = 0; i < 5; ++i)
+      values.push_back(i == 3   ? (t >= 6 ? 1.0F : -1.0F)
+                       : i == 0 ? 1.0F
+                                : static_cast<float>((t * (i + 2)) % 5));
+  data_.actions = Actions::continuous(std::move(values), 5);
+  data_.action_names = {"a", "b", "c", "d", "e"};
+  const auto actions = record().at("actions");
+  EXPECT_EQ(actions.at("of"), 5);
+  EXPECT_EQ(actions.at("names").size(), 3U);
+  EXPECT_EQ(actions.at("names")[0], "d");
+  EXPECT_THAT(actions.at("names"), ::testing::Not(::testing::Contains("a")));
+}
+
+TEST_F(SegmentsRecord, EvidenceIsHowFarEachPolicyIsBehindWhoActed) {
+  auto evidence = some_evidence();
   save_evidence(evidence, folder_.evidence());
   const auto list = record().at("evidence");
   ASSERT_EQ(list.size(), 1U);

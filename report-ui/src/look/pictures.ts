@@ -1,21 +1,29 @@
 // What a camera saw of an episode: a strip of pictures, of which the one nearest to the step stands out.
 import {h} from '../dom';
 import {count, counted} from '../format';
-import type {Model} from '../model';
-import type {Trajectory} from '../record';
+import type {PictureSummary, Trajectory} from '../record';
 import {segmented} from '../segmented';
+
+/// The episode whose pictures are shown.
+export interface Pictured {
+  id: string;
+  steps: number;
+  pictures?: Trajectory['pictures'];
+}
 
 export class Pictures {
   readonly element = h('div', {class: 'pictures', hidden: true});
   private readonly strip = h('div', {class: 'strip'});
   private readonly choice: HTMLElement | null;
   private readonly note = h('p', {class: 'note'});
-  private episode: Trajectory | null = null;
+  private episode: Pictured | null = null;
   private camera = 0;
   private step = 0;
 
-  /// `go` is called with the step, from 0, of a picture that was chosen.
-  constructor(private readonly model: Model, private readonly go: (step: number) => void) {
+  /// `of`: what the page says of all pictures; `n`: of how many episodes there could be some. `go` is
+  /// called with the step, from 0, of a picture that was chosen.
+  constructor(private readonly of: PictureSummary | null, private readonly n: number,
+      private readonly go: (step: number) => void) {
     const names = this.cameras.map((name, value) => ({name, value}));
     this.choice = names.length < 2 ? null : segmented('Camera', names, 0, (camera) => {
       this.camera = camera;
@@ -24,8 +32,8 @@ export class Pictures {
     this.element.append(...this.choice ? [this.choice] : [], this.strip, this.note);
   }
 
-  open(episode: Trajectory): void {
-    const own = episode.pictures, of = this.model.report.pictures;
+  open(episode: Pictured): void {
+    const own = episode.pictures, {of} = this;
     this.episode = episode;
     this.element.hidden = !own && !of?.episodes && !of?.problem;
     this.strip.hidden = !own;
@@ -47,7 +55,7 @@ export class Pictures {
   }
 
   private get cameras(): string[] {
-    return this.model.report.pictures?.cameras ?? [];
+    return this.of?.cameras ?? [];
   }
 
   private draw(): void {
@@ -57,9 +65,9 @@ export class Pictures {
     this.mark(this.step);
   }
 
-  private picture(episode: Trajectory, step: number, address: string | null): HTMLElement {
+  private picture(episode: Pictured, step: number, address: string | null): HTMLElement {
     const place = `step ${count(step + 1)} of ${count(episode.steps)}`;
-    const alt = `episode ${this.model.id(episode.episode)}, ${place}, camera ${this.cameras[this.camera]}`;
+    const alt = `episode ${episode.id}, ${place}, camera ${this.cameras[this.camera]}`;
     return h('button', {
       type: 'button', class: 'picture', title: `Go to ${place}`, click: () => this.go(step),
     },
@@ -69,11 +77,11 @@ export class Pictures {
 
   /// Where not every trajectory has pictures.
   private sayWhich(here: boolean): string {
-    const of = this.model.report.pictures;
+    const {of, n} = this;
     if (!of) return '';
     if (of.episodes === 0) return of.problem ? `No pictures: ${of.problem}.` : '';
-    if (of.episodes === this.model.n) return '';
-    const kept = `Pictures of ${count(of.episodes)} of ${counted(this.model.n, 'trajectory', 'trajectories')}`
+    if (of.episodes === n) return '';
+    const kept = `Pictures of ${count(of.episodes)} of ${counted(n, 'trajectory', 'trajectories')}`
       + ' are kept in this page';
     return here ? `${kept}.` : `${kept}, not of this one.`;
   }

@@ -65,7 +65,7 @@ export class Player {
         : 'Vertical line: the action taken. Dots and lines: mean and standard deviation of each policy.'
           + leftOut(behaviour),
     });
-    this.pictures = new Pictures(model, (step) => this.clock.go(
+    this.pictures = new Pictures(model.report.pictures ?? null, model.n, (step) => this.clock.go(
         Math.round(step / (this.episode?.stride ?? 1))));
     this.stage = this.makeStage();
     this.element = h('div', {class: 'player'}, this.title, this.facts, this.missing, this.stage);
@@ -85,7 +85,7 @@ export class Player {
     this.ranges = episode.continuous_actions?.[0].map(
         (_, i) => actionRange(episode, this.model.k, i)) ?? [];
     this.slider.max = String(kept - 1);
-    this.pictures.open(episode);
+    this.pictures.open({...episode, id: this.model.id(number)});
     this.evidence.redraw();
     if (episode.curves) this.scene.redraw();
     this.clock.start(kept);

@@ -1,4 +1,4 @@
-// One episode: its segments, and how the evidence for who acts adds up.
+// One episode: its segments, what was done and seen, and how the evidence for who acts adds up.
 import '../look/look.css';
 import {picker} from '../behaviour/picker';
 import {redrawable} from '../behaviour/redrawable';
@@ -7,9 +7,11 @@ import {figure} from '../figure';
 import {count, counted, measure} from '../format';
 import {Clock} from '../look/clock';
 import {cursor, type Cursor} from '../look/cursor';
+import {Pictures} from '../look/pictures';
 import {clusterName} from '../model';
 import {section} from '../section';
 import {swatch} from '../swatch';
+import {drawActions} from './actions';
 import {drawEvidence, whoActs} from './evidence';
 import {at, type Segment, type SegmentsModel} from './model';
 import {takeover} from './strips';
@@ -21,6 +23,7 @@ class Look {
   private episode = 0;
   private segments: Segment[] = [];
   private moveCursor: Cursor = () => undefined;
+  private moveActions: Cursor = () => undefined;
 
   private readonly clock = new Clock(() => this.update());
   private readonly title = h('h3', {});
@@ -36,7 +39,10 @@ class Look {
     type: 'button', class: 'play', click: () => this.clock.toggle(),
   }, 'Play');
   private readonly drawing = redrawable((width) => this.draw(width));
+  private readonly acting = redrawable((width) => this.drawActions(width));
   private readonly evidence: HTMLElement;
+  private readonly actions: HTMLElement;
+  private readonly pictures: Pictures;
 
   constructor(private readonly model: SegmentsModel) {
     this.missing.textContent = model.withEvidence.length
@@ -51,6 +57,14 @@ class Look {
         'and falls where it does not. Vertical lines: switches, with the steps in which they lie ' +
         'with a chance of 90 %.',
     });
+    const {actions, pictures} = model.report;
+    this.actions = figure({
+      title: 'What it does', file: 'segments-actions', draw: this.acting.draw,
+      caption: 'The action of every step, in the colour of who acts.' +
+        (actions && !actions.discrete && actions.of > actions.names.length
+          ? ` Of ${actions.of} numbers those in which the policies differ most.` : ''),
+    });
+    this.pictures = new Pictures(pictures ?? null, model.n, (step) => this.clock.go(step));
     const step = (name: string, label: string, by: number) => h('button', {
       type: 'button', 'aria-label': label, click: () => this.clock.go(this.clock.step + by),
     }, name);
@@ -58,8 +72,9 @@ class Look {
         this.title, this.facts,
         h('div', {class: 'controls transport'},
             step('Back', 'One step back', -1), this.play, step('Next', 'One step on', 1), this.slider),
-        this.now, this.missing,
-        h('div', {class: 'segments-look'}, this.evidence, this.table));
+        this.pictures.element, this.now, this.missing,
+        h('div', {class: 'segments-look'},
+            h('div', {}, this.evidence, this.actions), this.table));
   }
 
   open(episode: number): void {
@@ -69,12 +84,15 @@ class Look {
     this.title.textContent = `Episode ${model.id(episode)}`;
     this.facts.textContent =
       `${counted(steps, 'step')} · ${counted(model.switches(episode), 'switch', 'switches')}`;
-    const known = model.evidence(episode) !== undefined;
-    this.missing.hidden = known;
+    const known = model.evidence(episode);
+    this.missing.hidden = known !== undefined;
     this.evidence.hidden = !known;
+    this.actions.hidden = !known?.actions;
+    this.pictures.open({id: model.id(episode), steps, pictures: known?.pictures});
     this.slider.max = String(steps - 1);
     this.table.replaceChildren(this.segmentTable());
     this.drawing.redraw();
+    this.acting.redraw();
     this.clock.start(steps);
   }
 
@@ -100,6 +118,15 @@ class Look {
     return drawn;
   }
 
+  private drawActions(width: number): Node {
+    const {model, episode} = this, evidence = model.evidence(episode), {actions} = model.report;
+    if (!evidence?.actions || !actions) return h('div', {});
+    const drawn = drawActions(width, model.length[episode], actions, evidence, this.segments);
+    this.moveActions = drawn.move;
+    this.moveActions(this.clock.step + 1);
+    return drawn.element;
+  }
+
   private update(): void {
     const {model, episode, clock} = this, evidence = model.evidence(episode), {step} = clock;
     this.play.textContent = clock.playing ? 'Pause' : 'Play';
@@ -111,6 +138,8 @@ class Look {
         ...evidence ? whoActs(model.k, evidence, this.segments, step)
           : [swatch(policy), `${clusterName(policy)} is acting.`]);
     this.moveCursor(step + 1);
+    this.moveActions(step + 1);
+    this.pictures.mark(step);
   }
 }
 

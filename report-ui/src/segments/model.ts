@@ -1,5 +1,6 @@
 // The segments with their columns decoded, and which episode is looked at.
 import {decode, type Numbers} from '../column';
+import type {Trajectory} from '../record';
 import type {Segmentation, Stretches} from './record';
 
 /// A stretch of steps [begin, end) with one actor.
@@ -19,6 +20,9 @@ export interface Evidence {
   stride: number;
   /// [kept steps, k]
   behind: Numbers;
+  /// [kept steps], or [kept steps, the report's names of actions] of numbers.
+  actions: Numbers | null;
+  pictures?: Trajectory['pictures'];
 }
 
 /// Columns of stretches, and where each episode's begin in them.
@@ -73,8 +77,9 @@ export class SegmentsModel {
     this.earliest = decode(segments.earliest);
     this.latest = decode(segments.latest);
     this.chance = decode(segments.chance);
-    for (const {episode, stride, behind} of evidence) {
-      this.kept.set(episode, {stride, behind: decode(behind)});
+    for (const {episode, stride, behind, actions, pictures} of evidence) {
+      this.kept.set(episode,
+          {stride, behind: decode(behind), actions: actions ? decode(actions) : null, pictures});
     }
   }
 

@@ -1,6 +1,6 @@
 // Who acted when: what kindred/findings/segments_record.cpp writes. Policies are numbered 0 to k-1,
 // episodes 0 to n-1, steps of an episode from 0.
-import type {Column, RunRecord} from '../record';
+import type {Column, PictureSummary, RunRecord, Trajectory} from '../record';
 
 /// segments.json, as `kindred segment` wrote it.
 export interface SegmentsRecord {
@@ -49,6 +49,14 @@ export interface Stretches {
   policy: Column;
 }
 
+/// What is drawn of actions: the choices there are or, of numbers, those that tell policies apart best.
+export interface ActionNames {
+  names: string[];
+  discrete: boolean;
+  /// How many there are.
+  of: number;
+}
+
 export interface Segmentation {
   kindred_segmentation: 1;
   name: string;
@@ -59,7 +67,15 @@ export interface Segmentation {
   segments: Stretches & {earliest: Column; latest: Column; chance: Column};
   /// `match`: the found policy that each true one shares most steps with, or -1.
   truth: (Stretches & {names: string[]; match: number[]}) | null;
+  /// Null where there is nothing to draw; missing in old records.
+  actions?: ActionNames | null;
+  /// Null where the dataset has no pictures; missing in old records.
+  pictures?: PictureSummary | null;
   /// Of some episodes: how far the log-likelihood of all steps so far under each policy is behind
-  /// that of who acted, [kept steps, k]; every stride-th step is kept.
-  evidence: {episode: number; stride: number; behind: Column}[];
+  /// that of who acted, [kept steps, k], and what was done, [kept steps] or [kept steps, names];
+  /// every stride-th step is kept. Pictures are of some of these episodes.
+  evidence: {
+    episode: number; stride: number; behind: Column; actions?: Column;
+    pictures?: Trajectory['pictures'];
+  }[];
 }

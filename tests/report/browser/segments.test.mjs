@@ -96,12 +96,41 @@ test('an episode shows its evidence and who is acting', async () => {
   assert.match(svg.bytes.toString(), /Policy 1/);
 });
 
+test('what was done is shown in the colours of who acts, with the step marked', async () => {
+  const page = await open(browser, files.switching);
+  const actions = page.locator('#look figure', {hasText: 'What it does'});
+  const colours = await actions.locator('circle').evaluateAll((dots) =>
+    new Set(dots.map((dot) => dot.getAttribute('fill'))).size);
+  assert.equal(colours, 2);
+  const line = actions.locator('line.cursor'), place = () => line.getAttribute('x1');
+  const before = await place();
+  await page.locator('.player input[type=range]').focus();
+  await page.keyboard.press('End');
+  assert.ok(Number(await place()) > Number(before));
+  assert.equal(await page.locator('#look .pictures').isVisible(), false);
+});
+
+test('where there are cameras, their pictures stand beside the steps', async () => {
+  const seen = changed(files.switching, 'segments-cameras.html', (record) => {
+    record.pictures = {cameras: ['front'], episodes: record.evidence.length, problem: null};
+    const image = 'data:image/svg+xml;base64,' + Buffer.from(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="12"/>').toString('base64');
+    for (const one of record.evidence) one.pictures = {steps: [0, 3], cameras: [[image, image]]};
+  });
+  const page = await open(browser, seen);
+  assert.equal(await page.locator('#look .strip img').count(), 2);
+  await page.locator('#look .picture').nth(1).click();
+  assert.match(await page.locator('.player .now').innerText(), /^Step 4 of/);
+  assert.deepEqual(await page.locator('.picture[aria-current]').allInnerTexts(), ['step 4']);
+  assert.deepEqual(page.complaints, []);
+});
+
 test('an episode without evidence shows its segments, and says so', async () => {
   const without = changed(files.switching, 'segments-old.html', (record) => { record.evidence = []; });
   const page = await open(browser, without);
   assert.match(await page.locator('.missing').innerText(), /no evidence of single steps/);
   assert.match(await page.locator('.player .now').innerText(), /Policy \d is acting\.$/);
-  assert.equal(await page.locator('#look figure').isVisible(), false);
+  assert.equal(await page.locator('#look figure').filter({visible: true}).count(), 0);
   await page.locator('#strips svg.strips').focus();
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('#look tbody tr').count(), 2);
