@@ -69,6 +69,7 @@ struct Guess {
 struct Found {
   Matrix nats;
   std::vector<std::int32_t> actors;
+  double rate = 0.0;
 };
 
 class Segmenting {
@@ -157,8 +158,13 @@ class Segmenting {
              double rate) const {
     auto judged = evidence_->judge(components, std::ssize(policy_of));
     auto joined = join_known(*evidence_, judged.nats, components, policy_of);
-    auto who = rate > 0.0 ? actors(joined.nats, rate) : by_episode(joined.nats);
-    return {std::move(joined.nats), std::move(who)};
+    if (rate == 0.0) {
+      auto who = by_episode(joined.nats);
+      return {std::move(joined.nats), std::move(who), rate};
+    }
+    rate = likely_rate({joined.nats, offsets()}, rate, run_);
+    auto who = actors(joined.nats, rate);
+    return {std::move(joined.nats), std::move(who), rate};
   }
 
   /// The components of the steps of more data.
@@ -398,8 +404,7 @@ Segmentation segment(const Trajectories& data, const SegmentOptions& options, co
                          .find(segmenting.components_of(chosen, data), chosen.policy_of, rate);
   result.nats = std::move(found.nats);
   result.actors = std::move(found.actors);
-  if (switching)
-    result.rate = switch_rate(count_switches(result.actors, data.offsets.span()), data.steps());
+  result.rate = found.rate;
   add_certainty(data, run, result);
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kindred/policies/evidence.h"
 
@@ -12,6 +13,9 @@ constexpr double kUnseenSteps =
     200.0;                         // as if so many steps without a switch had been seen besides
 constexpr double kOutside = 0.05;  // chance on either side of a boundary's interval
 constexpr std::int64_t kEpisodesAtATime = 16;
+constexpr int kRateRounds = 30;
+constexpr double kSettled = 0.01;  // a rate that grows by less
+constexpr double kMostRate = 0.25;
 
 struct Transition {
   double stay, go;
@@ -63,29 +67,61 @@ void find_actors(const Matrix& nats, std::int64_t begin, std::int64_t end,
   }
 }
 
-void find_chances(const Matrix& nats, std::int64_t begin, std::int64_t end,
-                  const Transition& transition, std::span<const std::int32_t> actors,
-                  double* chances) {
+/// Walks an episode from its last step to its first with the forward and backward sums of all
+/// policies: visit(t, forward of t - 1 or nothing, forward of t, backward of t).
+template <class Visit>
+void forward_backward(const Matrix& nats, std::int64_t begin, std::int64_t end,
+                      const Transition& transition, const Visit& visit) {
   const auto k = static_cast<std::size_t>(nats.columns);
-  const auto at = [&](std::vector<double>& rows, std::int64_t t) {
-    return std::span(rows).subspan(static_cast<std::size_t>(t - begin) * k, k);
-  };
   std::vector<double> forward(static_cast<std::size_t>(end - begin) * k);
+  const auto at = [&](std::int64_t t) {
+    return std::span(forward).subspan(static_cast<std::size_t>(t - begin) * k, k);
+  };
   std::ranges::copy(nats.row(begin), forward.begin());
   for (auto t = begin + 1; t < end; ++t) {
-    spread(at(forward, t - 1), transition, at(forward, t));
+    spread(at(t - 1), transition, at(t));
     const auto row = nats.row(t);
-    for (std::size_t j = 0; j < k; ++j) at(forward, t)[j] += row[j];
+    for (std::size_t j = 0; j < k; ++j) at(t)[j] += row[j];
   }
-  std::vector<double> backward(k, 0.0), both(k), ahead(k);
+  std::vector<double> backward(k, 0.0), ahead(k);
   for (auto t = end - 1; t >= begin; --t) {
-    for (std::size_t j = 0; j < k; ++j) both[j] = at(forward, t)[j] + backward[j];
-    chances[t] = std::exp(both[static_cast<std::size_t>(actors[static_cast<std::size_t>(t)])] -
-                          log_sum(both));
+    visit(t, t > begin ? at(t - 1) : std::span<double>(), at(t), std::span(backward));
     const auto row = nats.row(t);
     for (std::size_t j = 0; j < k; ++j) ahead[j] = backward[j] + row[j];
     spread(ahead, transition, backward);
   }
+}
+
+void find_chances(const Matrix& nats, std::int64_t begin, std::int64_t end,
+                  const Transition& transition, std::span<const std::int32_t> actors,
+                  double* chances) {
+  std::vector<double> both(static_cast<std::size_t>(nats.columns));
+  forward_backward(nats, begin, end, transition,
+                   [&](std::int64_t t, auto, auto forward, auto backward) {
+                     for (std::size_t j = 0; j < both.size(); ++j)
+                       both[j] = forward[j] + backward[j];
+                     const auto actor = actors[static_cast<std::size_t>(t)];
+                     chances[t] = std::exp(both[static_cast<std::size_t>(actor)] - log_sum(both));
+                   });
+}
+
+/// How many switches an episode has on average, given its steps.
+double expected_switches(const Matrix& nats, std::int64_t begin, std::int64_t end,
+                         const Transition& transition) {
+  const auto k = static_cast<std::size_t>(nats.columns);
+  std::vector<double> both(k), stayed(k);
+  double expected = 0.0;
+  forward_backward(nats, begin, end, transition,
+                   [&](std::int64_t t, auto before, auto forward, auto backward) {
+                     if (before.empty()) return;
+                     const auto row = nats.row(t);
+                     for (std::size_t j = 0; j < k; ++j) {
+                       both[j] = forward[j] + backward[j];
+                       stayed[j] = before[j] + transition.stay + row[j] + backward[j];
+                     }
+                     expected += 1.0 - std::exp(log_sum(stayed) - log_sum(both));
+                   });
+  return expected;
 }
 
 }  // namespace
@@ -129,6 +165,27 @@ std::int64_t count_switches(std::span<const std::int32_t> actors,
 
 double switch_rate(std::int64_t switches, std::int64_t steps) {
   return (static_cast<double>(switches) + 1.0) / (static_cast<double>(steps) + kUnseenSteps);
+}
+
+double likely_rate(const StepScores& scores, double rate, const Workers& workers) {
+  if (scores.nats.columns == 1) return rate;
+  const auto episodes = std::ssize(scores.offsets) - 1;
+  const double least = rate, places = static_cast<double>(scores.nats.rows - episodes);
+  std::vector<double> expected(static_cast<std::size_t>(episodes));
+  for (int round = 0; round < kRateRounds; ++round) {
+    const Transition transition(rate, scores.nats.columns);
+    workers.chunks(episodes, kEpisodesAtATime, [&](std::int64_t first, std::int64_t last) {
+      for (auto e = static_cast<std::size_t>(first); e < static_cast<std::size_t>(last); ++e)
+        expected[e] =
+            expected_switches(scores.nats, scores.offsets[e], scores.offsets[e + 1], transition);
+    });
+    const double all = std::accumulate(expected.begin(), expected.end(), 0.0);
+    const double next = std::clamp(all / std::max(1.0, places), least, kMostRate);
+    const bool settled = next < rate * (1.0 + kSettled);
+    rate = next;
+    if (settled) break;
+  }
+  return rate;
 }
 
 double naming_cost(std::span<const std::int32_t> actors, std::span<const std::int64_t> offsets,

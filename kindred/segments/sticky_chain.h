@@ -32,6 +32,10 @@ std::int64_t count_switches(std::span<const std::int32_t> actors,
 /// The rate that so many switches suggest: never 0, for none may just have been seen.
 double switch_rate(std::int64_t switches, std::int64_t steps);
 
+/// The rate under which the scores are most likely: where a switch leaves little trace, the most
+/// likely actors have fewer than there were. Starts at `rate` and never goes below it.
+double likely_rate(const StepScores& scores, double rate, const Workers& workers);
+
 /// What naming the actors costs in nats: each episode's first, and each switch or its absence.
 double naming_cost(std::span<const std::int32_t> actors, std::span<const std::int64_t> offsets,
                    std::int64_t k);

@@ -65,6 +65,34 @@ TEST(StickyChain, WhereNobodyCanKnowTheIntervalIsWide) {
   EXPECT_GE(wide.latest, 38);
 }
 
+TEST(StickyChain, TheRateCountsSwitchesThatLeaveLittleTrace) {
+  constexpr std::int64_t kMany = 400, kSteps = 50;
+  constexpr double kRate = 0.03, kTold = 1.0;
+  Random rng(3);
+  Matrix nats(kMany * kSteps, 2);
+  std::vector<std::int64_t> offsets{0};
+  std::int64_t switches = 0;
+  for (std::int64_t e = 0; e < kMany; ++e) {
+    int actor = rng.uniform() < 0.5;
+    for (std::int64_t t = 0; t < kSteps; ++t) {
+      if (t > 0 && rng.uniform() < kRate) actor = 1 - actor, ++switches;
+      // Two likelihoods of unit variance whose means lie kTold apart.
+      const double seen = rng.normal() + (actor == 0 ? 0.5 : -0.5) * kTold;
+      nats(offsets.back() + t, 0) = seen * kTold;
+    }
+    offsets.push_back(offsets.back() + kSteps);
+  }
+  const auto places = static_cast<double>(kMany * (kSteps - 1));
+  const double truth = static_cast<double>(switches) / places;
+  const StepScores scores{nats, offsets};
+  const double first = switch_rate(0, nats.rows);
+  const auto actors = most_likely_actors(scores, truth, Workers(2));
+  EXPECT_LT(static_cast<double>(count_switches(actors, offsets)),
+            0.5 * static_cast<double>(switches));
+  EXPECT_NEAR(likely_rate(scores, first, Workers(2)), truth, 0.25 * truth);
+  EXPECT_DOUBLE_EQ(likely_rate(scores, 0.2, Workers(2)), 0.2);  // it does not go down
+}
+
 TEST(StickyChain, NamingCostsForSwitchesNotForTheirAbsence) {
   const std::vector<std::int64_t> offsets{0, 50, 100};
   std::vector<std::int32_t> actors(100, 0);
