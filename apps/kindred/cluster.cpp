@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Trajectories that look made by more than one policy before it is worth a warning.
-constexpr std::int64_t kFewMixed = 3;
-constexpr double kShareMixed = 0.03;
-
 struct ClusterCommand {
   std::vector<std::string> arguments;
   std::vector<std::string> positional;
@@ -153,13 +149,12 @@ struct ClusterCommand {
           "number found with -k auto",
           *asked, record.k(), record.k() == 1 ? "has" : "have"));
     const auto mixed = record.result.value("mixed_episodes", std::int64_t{0});
-    if (mixed >= kFewMixed &&
-        static_cast<double>(mixed) > kShareMixed * record.result["searched"].get<double>()) {
+    if (mixed > 0) {
       std::vector<std::string> segment{"segment"};
       segment.insert(segment.end(), dataset.files.begin(), dataset.files.end());
-      sentences.push_back(fmt::format(
-          "some trajectories ({} of {}) look made by more than one policy: {}", grouped(mixed),
-          grouped(record.result["searched"].get<std::int64_t>()), command_line(segment)));
+      sentences.push_back(
+          fmt::format("some trajectories ({}) look made by more than one policy: {}",
+                      grouped(mixed), command_line(segment)));
     }
     return sentences;
   }

@@ -174,7 +174,7 @@ struct Clustering {
   /// the others, all fitted without it. Not a number where it is not known; empty where no method
   /// can say.
   std::vector<double> held_out_margins;
-  std::int64_t mixed_episodes = 0;  ///< Of those searched: parts are clearly of other policies.
+  std::int64_t mixed_episodes = 0;  ///< Whose parts clearly are of different policies, if many.
   std::int64_t searched = 0;  ///< Episodes the answer was found on; 0: all, as most methods do.
   std::vector<Alternative> alternatives;
   std::optional<Agreement> agreement;  ///< Where the method judges by more than its objective.

@@ -64,22 +64,64 @@ PieceWitness ask_pieces(const Evidence& evidence, const Matrix& costs, std::int6
   return witness;
 }
 
-/// How sure labels are by policies that have not seen the episodes, not a number for episodes that
-/// were not searched; and how many episodes clearly had more than one policy.
-void ask_held_out(const Evidence& evidence, const Answer& answer,
-                  std::span<const std::int64_t> searched, std::int64_t episodes,
-                  Clustering& result) {
+/// How sure labels are by policies that have not seen the episodes: [searched].
+struct HeldOut {
+  std::vector<double> margins;
+  std::vector<std::uint8_t> mixed;  // whether parts clearly are of different policies
+
+  std::int64_t count_mixed() const { return std::ranges::count(mixed, 1); }
+};
+
+HeldOut ask_held_out(const Evidence& evidence, const Answer& answer) {
   const auto& labels = answer.fit.labels;
-  if (answer.fit.k < 2) return;
+  HeldOut result;
+  if (answer.fit.k < 2) return result;
   const auto costs = evidence.costs_everywhere(labels, answer.fit.k, answer.held_out);
-  result.held_out_margins.assign(static_cast<std::size_t>(episodes),
-                                 std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < searched.size(); ++i) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto witness = ask_pieces(evidence, costs, static_cast<std::int64_t>(i));
-    result.held_out_margins[static_cast<std::size_t>(searched[i])] =
-        margins(witness.scores, {&labels[i], 1}).front();
-    result.mixed_episodes += std::ranges::count(witness.made, 1) > 1;
+    result.margins.push_back(margins(witness.scores, {&labels[i], 1}).front());
+    result.mixed.push_back(std::ranges::count(witness.made, 1) > 1);
   }
+  return result;
+}
+
+constexpr std::int64_t kFewMixed = 3;  // that may be just odd
+constexpr double kShareMixed = 0.03;
+constexpr int kSearches = 3;
+
+/// What was found on which episodes, and how many look made by several policies.
+struct Searched {
+  SearchResult found;
+  std::vector<std::int64_t> episodes;
+  HeldOut held_out;
+  std::int64_t mixed = 0;
+};
+
+/// Episodes in which policies took turns make clusters of their own and blur those of others, so
+/// where there are many, but not most, the policies are looked for once more without them.
+Searched search_pure(const Trajectories& data, SearchOptions asked, const Links& links,
+                     const RunContext& run) {
+  Searched result{.found = {}, .episodes = episodes_to_search(data, asked), .held_out = {}};
+  const auto looked_at = std::ssize(result.episodes);
+  for (int search = 0; search < kSearches; ++search) {
+    asked.links = links.among(result.episodes);
+    const bool all = std::ssize(result.episodes) == data.episodes();
+    result.found =
+        search_partitions(all ? data : select_episodes(data, result.episodes), asked, run);
+    result.held_out =
+        ask_held_out(*result.found.evidence, result.found.answers[result.found.chosen]);
+    const auto mixed = result.held_out.count_mixed();
+    const bool many = mixed >= kFewMixed &&
+                      static_cast<double>(mixed) > kShareMixed * static_cast<double>(looked_at);
+    if (!many) break;
+    result.mixed += mixed;
+    std::vector<std::int64_t> pure;
+    for (std::size_t i = 0; i < result.episodes.size(); ++i)
+      if (!result.held_out.mixed[i]) pure.push_back(result.episodes[i]);
+    if (2 * std::ssize(pure) < looked_at || search + 1 == kSearches) break;
+    result.episodes = std::move(pure);
+  }
+  return result;
 }
 
 }  // namespace
@@ -89,19 +131,17 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   if (options.policy == PolicyKind::kTabular) require_cpu(run, "the search with tables");
   const Stopwatch clock;
   const auto seeds = load_seeds(data, options);
-  SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
-                      .k = options.merge_to > 0 ? options.merge_to : options.k,
-                      .k_max = options.k_max,
-                      .starts = options.restarts,
-                      .seed = options.seed,
-                      .cosines = options.cosines,
-                      .ridge = options.ridge,
-                      .separation = options.separation,
-                      .links = seeds.links};
-  const auto searched = episodes_to_search(data, asked);
-  asked.links = seeds.links.among(searched);
+  const SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
+                            .k = options.merge_to > 0 ? options.merge_to : options.k,
+                            .k_max = options.k_max,
+                            .starts = options.restarts,
+                            .seed = options.seed,
+                            .cosines = options.cosines,
+                            .ridge = options.ridge,
+                            .separation = options.separation,
+                            .links = seeds.links};
+  auto [found, searched, held_out, mixed] = search_pure(data, asked, seeds.links, run);
   const bool all = std::ssize(searched) == data.episodes();
-  auto found = search_partitions(all ? data : select_episodes(data, searched), asked, run);
   auto& answer = found.answers[found.chosen];
   const auto number = seeds.numbers(answer.fit.labels, searched, answer.fit.k);
   for (auto& label : answer.fit.labels) label = number[static_cast<std::size_t>(label)];
@@ -124,7 +164,12 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.centres = centres;
   result.held_out_fit =
       found.evidence->held_out_fit(answer.fit.labels, answer.fit.k, answer.held_out);
-  ask_held_out(*found.evidence, answer, searched, data.episodes(), result);
+  if (!held_out.margins.empty())
+    result.held_out_margins.assign(static_cast<std::size_t>(data.episodes()),
+                                   std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < held_out.margins.size(); ++i)
+    result.held_out_margins[static_cast<std::size_t>(searched[i])] = held_out.margins[i];
+  result.mixed_episodes = mixed;
   result.k_found = options.k == 0;
   for (const auto& answer_for_k : found.answers)
     result.considered.push_back(answer_for_k.in_brief());
