@@ -311,8 +311,10 @@ std::shared_ptr<arrow::Table> whole_table(const fs::path& source) {
 std::shared_ptr<arrow::ChunkedArray> rows_of_column(const arrow::ChunkedArray& column,
                                                     std::span<const RowStretch> rows) {
   arrow::ArrayVector chunks;
-  for (const auto& [begin, end] : rows)
-    for (const auto& chunk : column.Slice(begin, end - begin)->chunks()) chunks.push_back(chunk);
+  for (const auto& [begin, end] : rows) {
+    const auto part = column.Slice(begin, end - begin);
+    chunks.insert(chunks.end(), part->chunks().begin(), part->chunks().end());
+  }
   return std::make_shared<arrow::ChunkedArray>(chunks, column.type());
 }
 
