@@ -31,7 +31,7 @@ constexpr const char* kStatistics = "stats.json";
 void make_folder_of(const fs::path& file) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
-  if (error) throw IoError("cannot write '{}': {}", file.string(), error.message());
+  if (error) throw IoError("cannot write '{}': {}", settled(file), error.message());
 }
 
 void copy_whole(const fs::path& from, const fs::path& to) {

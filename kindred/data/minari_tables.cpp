@@ -9,6 +9,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/core/words.h"
 #include "kindred/data/format_readers.h"
 #include "kindred/data/parquet_copy.h"
@@ -104,7 +105,7 @@ void copy_episode(const MinariEpisode& episode, const Trajectories& data, const 
   fs::create_directory(target, error);
   const auto table = target / episode.table.filename();
   if (!error && is_whole(data, stretch)) fs::copy_file(episode.table, table, error);
-  if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
+  if (error) throw IoError("cannot write '{}': {}", settled(target), error.message());
   auto metadata = episode.metadata;
   metadata["id"] = number;
   if (!is_whole(data, stretch)) {

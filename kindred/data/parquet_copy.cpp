@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kindred/core/error.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/core/words.h"
 #include "kindred/data/format_readers.h"
 #include "kindred/data/parquet_arrow.h"
@@ -35,7 +36,7 @@ void writing(const fs::path& target, Action action) {
   }
   if (status.ok()) return;
   const auto reason = status.detail() ? status.detail()->ToString() : status.message();
-  throw IoError("cannot write '{}': {}", target.string(), reason);
+  throw IoError("cannot write '{}': {}", settled(target), reason);
 }
 
 /// A column and its file, for messages.

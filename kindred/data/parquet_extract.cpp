@@ -170,7 +170,7 @@ void extract_parquet(const fs::path& source, const Trajectories& data,
     if (pieces.empty()) return;
     std::vector<RowStretch> rows;
     for (const auto& piece : pieces) rows.push_back({piece.begin - first, piece.end - first});
-    std::error_code error;
+    std::error_code error;  // where it cannot be made, writing says why
     fs::create_directories(to.parent_path(), error);
     copy_parquet_rows(file, rows, cut ? cut->changes(pieces) : ColumnChanges(), to);
     if (cut && cut->adds_episodes())

@@ -493,6 +493,9 @@ def check_cuts(folder):
                 for statistic in ["min", "max", "mean", "std", "count"]:
                     assert np.allclose(stated[name][statistic], wanted[statistic], atol=1e-6), (name, statistic)
 
+    assert killed(1, "filter", folder / "turns-plain", "--policy", 0, "-o", folder / "killed-part")
+    check_cut(folder / "killed-part", first)  # one rename puts all of it in place
+
     root = make_v2(folder / "whole-v2")
     make_segments(root, folder / "turns-filmed", range(len(LENGTHS)))
     assert "convert_dataset_v21_to_v30" in refused("filter", folder / "turns-filmed", "--policy", 0, "-o", folder / "cut")
