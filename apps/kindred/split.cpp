@@ -177,7 +177,7 @@ struct FilterCommand : ClusterSource {
     if (stretches.empty())
       throw InvalidArgument("no segment of policy {} has at least {} steps",
                             fmt::join(policies, " or "), min_length);
-    extract_stretches(dataset.path, dataset.format, dataset.data, stretches, output);
+    extract_stretches(dataset.path, dataset.format, dataset.data, stretches, output, reading.read);
     tell_new({{"policies", policies}, {"episodes", stretches.size()}, {"steps", steps}}, dataset,
              fmt::format("segments of policy {}", fmt::join(policies, ", ")));
   }

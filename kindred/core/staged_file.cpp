@@ -31,17 +31,6 @@ fs::path folder_of(const fs::path& path) {
   throw IoError("cannot write '{}': {}", name, std::generic_category().message(reason));
 }
 
-/// A path as it will be once everything around it that this process has on its way is in place.
-std::string settled(const fs::path& path) {
-  std::string text = path.string();
-  const auto mark = fmt::format("{}{}-", kMark, ::getpid());
-  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-    const auto end = text.find_first_not_of("0123456789", at + mark.size());
-    text.erase(at, std::min(end, text.size()) - at);
-  }
-  return text;
-}
-
 /// The file to replace. Where a link leads to one it is that: renaming would replace the link.
 fs::path file_at(const fs::path& target) {
   std::error_code error;
@@ -113,6 +102,16 @@ bool is_locked(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string settled(const fs::path& path) {
+  std::string text = path.string();
+  const auto mark = fmt::format("{}{}-", kMark, ::getpid());
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+    const auto end = text.find_first_not_of("0123456789", at + mark.size());
+    text.erase(at, std::min(end, text.size()) - at);
+  }
+  return text;
+}
 
 void remove_leftovers(const fs::path& target) {
   const std::string prefix = target.filename().string() + std::string(kMark);

@@ -70,6 +70,10 @@ class StagedFolder : public Staged {
   explicit StagedFolder(const std::filesystem::path& target);
 };
 
+/// A path as it will be once everything around it that this process has on its way is in place:
+/// what messages call it.
+std::string settled(const std::filesystem::path& path);
+
 /// Removes what processes that were killed left beside `target`.
 void remove_leftovers(const std::filesystem::path& target);
 

@@ -15,8 +15,7 @@
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/lerobot_extract.h"
 #include "kindred/data/minari_tables.h"
-#include "kindred/data/parquet_copy.h"
-#include "kindred/data/parquet_table.h"
+#include "kindred/data/parquet_extract.h"
 #include "kindred/data/select.h"
 
 namespace kindred {
@@ -40,12 +39,6 @@ const std::string& id_of(const Trajectories& data, const Stretch& stretch) {
 
 bool all_whole(const Trajectories& data, Stretches stretches) {
   return std::ranges::all_of(stretches, [&](const auto& one) { return is_whole(data, one); });
-}
-
-std::vector<std::int64_t> episodes_of(Stretches stretches) {
-  std::vector<std::int64_t> episodes;
-  for (const auto& one : stretches) episodes.push_back(one.episode);
-  return episodes;
 }
 
 std::vector<std::string> ids_of(const Trajectories& data, Stretches stretches) {
@@ -208,8 +201,8 @@ void extract_robomimic(const fs::path& source, const Trajectories& data, Stretch
     copy_stretch(from, name, data, stretches[i], to, as);
     if (!cuts) continue;
     to.write_attribute(as, "num_samples", stretches[i].end - stretches[i].begin);
-    to.write_attribute(as, "cut_from", demos[i]);
-    to.write_attribute(as, "first_step", stretches[i].begin);
+    to.write_attribute(as, kCutFrom, demos[i]);
+    to.write_attribute(as, kFirstStep, stretches[i].begin);
   }
   if (cuts)
     write_masks_of_parts(from, demos, to);
@@ -221,6 +214,7 @@ void extract_robomimic(const fs::path& source, const Trajectories& data, Stretch
 void extract_minari_file(const fs::path& source, const Trajectories& data, Stretches stretches,
                          const fs::path& target) {
   constexpr const char* kTruncations = "truncations";
+  const bool cuts = !all_whole(data, stretches);
   const hdf5::InputFile from(source);
   hdf5::OutputFile to(target);
   copy_all_but(from, {data.ids.begin(), data.ids.end()}, to);
@@ -229,20 +223,15 @@ void extract_minari_file(const fs::path& source, const Trajectories& data, Stret
     const auto group = fmt::format("episode_{}", number);
     copy_stretch(from, id_of(data, one), data, one, to, group, kTruncations);
     to.write_attribute(group, "id", number++);
+    if (cuts) {
+      to.write_attribute(group, kCutFrom, id_of(data, one));
+      to.write_attribute(group, kFirstStep, one.begin);
+    }
     if (is_whole(data, one)) continue;
     to.write_attribute(group, "total_steps", one.end - one.begin);
     to.write_flags(hdf5::join(group, kTruncations), timeouts_of(data, {&one, 1}));
   }
   to.commit();
-}
-
-void refuse_cuts(const fs::path& source, const Trajectories& data, Stretches stretches,
-                 const char* what) {
-  if (!all_whole(data, stretches))
-    throw InvalidArgument(
-        "'{}' is {}, whose episodes Kindred cannot cut; let 'kindred label' write who acts at each "
-        "step, and choose steps by that",
-        source.string(), what);
 }
 
 /// Minari wants a version at the end of an id, and finds a dataset by a folder of that name.
@@ -264,9 +253,8 @@ void extract_minari(const fs::path& source, const Trajectories& data, Stretches 
                                    {"total_episodes", stretches.size()},
                                    {"total_steps", steps_of(stretches)}};
   if (main_file.empty()) {
-    refuse_cuts(source, data, stretches, "tables of Arrow or Parquet");
-    copy_minari_tables(open_minari_tables(minari_tables_folder(source)), ids_of(data, stretches),
-                       stated, data_folder);
+    copy_minari_tables(open_minari_tables(minari_tables_folder(source)), data, stretches, stated,
+                       data_folder);
   } else {
     extract_minari_file(main_file, data, stretches, data_folder / kMinariMainFile);
     stated["dataset_size"] = minari_dataset_size(fs::file_size(data_folder / kMinariMainFile));
@@ -276,42 +264,10 @@ void extract_minari(const fs::path& source, const Trajectories& data, Stretches 
   folder.commit();
 }
 
-/// The files of a table that have rows left, under their names.
-void extract_parquet(const fs::path& source, const Trajectories& data, Stretches stretches,
-                     const fs::path& target) {
-  refuse_cuts(source, data, stretches, "a Parquet table");
-  const auto ranges = rows_of(data, stretches);
-  const auto copy_file = [&](const fs::path& file, std::int64_t first, std::int64_t end,
-                             const fs::path& to) {
-    std::vector<RowStretch> rows;
-    for (const auto& range : ranges)
-      if (range.begin < end && range.end > first)
-        rows.push_back({std::max(range.begin, first) - first, std::min(range.end, end) - first});
-    if (rows.empty()) return;
-    std::error_code error;
-    fs::create_directories(to.parent_path(), error);
-    copy_parquet_rows(file, rows, {}, to);
-  };
-  std::error_code ignored;
-  if (!fs::is_directory(source, ignored)) {
-    StagedFile file(target);
-    copy_file(source, 0, data.steps(), file.path());
-    return file.commit();
-  }
-  StagedFolder folder(target);
-  std::int64_t first = 0;
-  for (const auto& file : parquet_files(source)) {
-    const auto end = first + ParquetTable({file}).rows();
-    copy_file(file, first, end, folder.path() / file.lexically_relative(source));
-    first = end;
-  }
-  folder.commit();
-}
-
 }  // namespace
 
 void extract_stretches(const fs::path& source, Format format, const Trajectories& data,
-                       Stretches stretches, const fs::path& target) {
+                       Stretches stretches, const fs::path& target, const ReadOptions& reading) {
   if (stretches.empty()) throw InvalidArgument("'{}' would hold no episode", target.string());
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     const auto& [episode, begin, end] = stretches[i];
@@ -335,10 +291,9 @@ void extract_stretches(const fs::path& source, Format format, const Trajectories
     case Format::kRobomimic:
       return extract_robomimic(source, data, stretches, name);
     case Format::kLerobot:
-      refuse_cuts(source, data, stretches, "a LeRobot folder");
-      return extract_lerobot(source, data, episodes_of(stretches), name);
+      return extract_lerobot(source, data, stretches, name);
     case Format::kParquet:
-      return extract_parquet(source, data, stretches, name);
+      return extract_parquet(source, data, stretches, reading, name);
     default:
       return write_trajectories(select_stretches(data, stretches), name, format);
   }

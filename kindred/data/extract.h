@@ -28,11 +28,13 @@ void extract_episodes(const std::filesystem::path& source, Format format, const 
                       std::span<const std::int64_t> episodes, const std::filesystem::path& target);
 
 /// The same with stretches of episodes as episodes of their own, in the order of the data and
-/// without overlap. Those that were cut end with a timeout, in Minari with a truncation and the
-/// observation that came next; robomimic's demos are then numbered anew, and attributes say what
-/// each was cut from. Throws InvalidArgument for LeRobot folders and tables in files that name the
-/// episode of each row, where episodes cannot be cut.
+/// without overlap; `reading` is how the data was read. Those that were cut end with a timeout, in
+/// Minari with a truncation and the observation that came next, so that nothing learns that the
+/// task ended there. Where some are cut, all are numbered anew, and Minari, robomimic and LeRobot
+/// say what each was cut from. Throws InvalidArgument for LeRobot folders with a video for each
+/// episode (v2), which cannot be cut, and for Parquet tables with a row for each episode.
 void extract_stretches(const std::filesystem::path& source, Format format, const Trajectories& data,
-                       std::span<const Stretch> stretches, const std::filesystem::path& target);
+                       std::span<const Stretch> stretches, const std::filesystem::path& target,
+                       const ReadOptions& reading = {});
 
 }  // namespace kindred

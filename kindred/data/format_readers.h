@@ -48,6 +48,8 @@ Trajectories read_lerobot(const std::filesystem::path& path, const ReadOptions& 
 
 /// `path` is a Parquet file, or a folder with such files at any depth.
 Trajectories read_parquet(const std::filesystem::path& path, const ReadOptions& options);
+/// The options with every column named that nobody named and that has a usual name.
+ReadOptions parquet_columns(const std::filesystem::path& path, ReadOptions options);
 /// Whether it is one of these, by its content.
 bool is_parquet(const std::filesystem::path& path);
 /// The file itself, or the Parquet files in a folder in the order of their names; maybe none.

@@ -9,8 +9,10 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/core/words.h"
 #include "kindred/data/format_readers.h"
+#include "kindred/data/parquet_copy.h"
 
 namespace kindred {
 namespace {
@@ -79,13 +81,41 @@ std::uintmax_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
-void copy_episode(const MinariEpisode& episode, std::int64_t number, const fs::path& target) {
+/// The rows of a stretch and one more for the observation that came next; in the columns that say
+/// nothing of it that row is the last one of the episode, where Minari fills them up.
+void cut_table(const fs::path& table, const Trajectories& data, const Stretch& stretch,
+               const fs::path& target) {
+  const auto [episode, begin, end] = stretch;
+  const auto last = data.length(episode);
+  const auto rows_of = [&](const std::string& column) -> std::vector<RowStretch> {
+    if (column == "observations" || column == "infos") return {{begin, end + 1}};
+    return {{begin, end}, {last, last + 1}};
+  };
+  const auto step = data.offsets[episode] + end - 1;
+  const auto old = !data.timeouts.empty() && data.timeouts[step] ? 1 : 0;
+  std::vector<std::int64_t> truncated(static_cast<std::size_t>(end - begin + 1));
+  truncated[truncated.size() - 2] = timeouts_of(data, {&stretch, 1}).back() - old;
+  copy_table_rows(table, rows_of,
+                  {.shifts = {{"truncations", truncated}}, .numbers = {}, .texts = {}}, target);
+}
+
+void copy_episode(const MinariEpisode& episode, const Trajectories& data, const Stretch& stretch,
+                  bool cuts, std::int64_t number, const fs::path& target) {
   std::error_code error;
   fs::create_directory(target, error);
-  if (!error) fs::copy_file(episode.table, target / episode.table.filename(), error);
-  if (error) throw IoError("cannot write '{}': {}", target.string(), error.message());
+  const auto table = target / episode.table.filename();
+  if (!error && is_whole(data, stretch)) fs::copy_file(episode.table, table, error);
+  if (error) throw IoError("cannot write '{}': {}", settled(target), error.message());
   auto metadata = episode.metadata;
   metadata["id"] = number;
+  if (!is_whole(data, stretch)) {
+    cut_table(episode.table, data, stretch, table);
+    metadata["total_steps"] = stretch.end - stretch.begin;
+  }
+  if (cuts) {
+    metadata[kCutFrom] = episode.id();
+    metadata[kFirstStep] = stretch.begin;
+  }
   write_text(target / kMinariMetadata, metadata.dump());
 }
 
@@ -171,12 +201,17 @@ FileChanges change_minari_tables(const MinariTables& tables, const Trajectories&
   return changes;
 }
 
-void copy_minari_tables(const MinariTables& tables, std::span<const std::string> ids, Json values,
-                        const fs::path& target) {
+void copy_minari_tables(const MinariTables& tables, const Trajectories& data,
+                        std::span<const Stretch> stretches, Json values, const fs::path& target) {
   std::map<std::string, const MinariEpisode*> episode_of;
   for (const auto& episode : tables.episodes) episode_of[episode.id()] = &episode;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    copy_episode(*episode_of.at(ids[i]), static_cast<std::int64_t>(i), target / std::to_string(i));
+  const bool cuts =
+      std::ranges::any_of(stretches, [&](const auto& one) { return !is_whole(data, one); });
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    const auto& id = data.ids[static_cast<std::size_t>(stretches[i].episode)];
+    copy_episode(*episode_of.at(id), data, stretches[i], cuts, static_cast<std::int64_t>(i),
+                 target / std::to_string(i));
+  }
   values["dataset_size"] = minari_dataset_size(bytes_below(target));
   write_text(target / kMinariMetadata, changed_minari_metadata(tables.metadata_file(), values));
 }

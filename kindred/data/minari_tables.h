@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kindred/data/label_writer.h"
+#include "kindred/data/select.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/data/undo.h"
 
@@ -50,10 +51,12 @@ MinariTables open_minari_tables(const std::filesystem::path& data);
 FileChanges change_minari_tables(const MinariTables& tables, const Trajectories& data,
                                  const EpisodeLabels& labels, const std::string& key);
 
-/// Copies the episodes with these ids, numbered anew, into the folder `target`, and the metadata
-/// with `values` and the new size set.
-void copy_minari_tables(const MinariTables& tables, std::span<const std::string> ids,
-                        nlohmann::ordered_json values, const std::filesystem::path& target);
+/// Copies these stretches of episodes, numbered anew, into the folder `target`, and the metadata
+/// with `values` and the new size set. One that was cut ends with a truncation and the observation
+/// that came next.
+void copy_minari_tables(const MinariTables& tables, const Trajectories& data,
+                        std::span<const Stretch> stretches, nlohmann::ordered_json values,
+                        const std::filesystem::path& target);
 
 Trajectories read_minari_tables(const MinariTables& tables, const ReadOptions& options);
 

@@ -70,7 +70,12 @@ template void ArrowFile::read(const ArrowColumn&, std::int64_t, std::int64_t, st
 std::string ArrowColumn::name() const { return path.empty() ? "" : path.back(); }
 
 void copy_parquet_rows(const std::filesystem::path& source, std::span<const RowStretch>,
-                       const ColumnShifts&, const std::filesystem::path&) {
+                       const ColumnChanges&, const std::filesystem::path&) {
+  refuse_parquet(source);
+}
+void copy_table_rows(const std::filesystem::path& source,
+                     const std::function<std::vector<RowStretch>(const std::string&)>&,
+                     const ColumnChanges&, const std::filesystem::path&) {
   refuse_parquet(source);
 }
 

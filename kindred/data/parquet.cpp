@@ -1,6 +1,7 @@
 // Parquet: one table of steps, or a folder of them, with a column that tells episodes apart.
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "kindred/core/error.h"
 #include "kindred/data/format_readers.h"
@@ -16,6 +17,22 @@ std::string usual_column(const NamedArrays& table, const std::vector<std::string
   const auto found =
       std::ranges::find_if(names, [&](const auto& name) { return table.find(name) != nullptr; });
   return found == names.end() ? "" : *found;
+}
+
+/// Columns nobody named are looked for under their usual names.
+ReadOptions with_usual_columns_of(const NamedArrays& table, ReadOptions named) {
+  const auto look_for = [&](std::vector<std::string>& keys, const std::vector<std::string>& names) {
+    if (keys.empty())
+      if (auto found = usual_column(table, names); !found.empty()) keys = {std::move(found)};
+  };
+  look_for(named.obs_keys, {"observation", "observations", "observation.state", "obs", "state"});
+  look_for(named.action_keys, {"action", "actions"});
+  if (named.reward_key.empty())
+    named.reward_key = usual_column(table, {"reward", "rewards", "next.reward"});
+  if (named.episode_key.empty() && named.done_keys.empty())
+    named.episode_key = usual_column(table, {"episode_index", "episode", "episode_id"});
+  look_for(named.done_keys, {"terminal", "terminals", "terminated", "done", "next.done"});
+  return named;
 }
 
 bool begins_as_parquet(const fs::path& path) {
@@ -44,22 +61,13 @@ std::vector<fs::path> parquet_files(const fs::path& path) {
   return files;
 }
 
-/// Columns nobody named are looked for under their usual names.
 Trajectories read_parquet(const fs::path& path, const ReadOptions& options) {
   const auto table = open_named_arrays(path);
-  auto named = options;
-  const auto look_for = [&](std::vector<std::string>& keys, const std::vector<std::string>& names) {
-    if (keys.empty())
-      if (auto found = usual_column(*table, names); !found.empty()) keys = {std::move(found)};
-  };
-  look_for(named.obs_keys, {"observation", "observations", "observation.state", "obs", "state"});
-  look_for(named.action_keys, {"action", "actions"});
-  if (named.reward_key.empty())
-    named.reward_key = usual_column(*table, {"reward", "rewards", "next.reward"});
-  if (named.episode_key.empty() && named.done_keys.empty())
-    named.episode_key = usual_column(*table, {"episode_index", "episode", "episode_id"});
-  look_for(named.done_keys, {"terminal", "terminals", "terminated", "done", "next.done"});
-  return read_keyed(*table, named);
+  return read_keyed(*table, with_usual_columns_of(*table, options));
+}
+
+ReadOptions parquet_columns(const fs::path& path, ReadOptions options) {
+  return with_usual_columns_of(*open_named_arrays(path), std::move(options));
 }
 
 }  // namespace kindred

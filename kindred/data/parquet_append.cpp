@@ -9,6 +9,7 @@
 
 #include "kindred/core/descriptor.h"
 #include "kindred/core/error.h"
+#include "kindred/core/staged_file.h"
 #include "kindred/data/thrift.h"
 
 namespace kindred {
@@ -164,7 +165,7 @@ std::vector<std::int64_t> rows_of_groups(Value& metadata) {
 
 void append_parquet_column(const fs::path& path, const std::string& name,
                            std::span<const std::int64_t> values) {
-  const Descriptor file(path, O_RDWR);
+  const Descriptor file(path, O_RDWR, settled(path));
   const auto size = file.size();
   if (size < kFooterEnd + kParquetMagic.size())
     throw DataFormatError("'{}' is too short for a Parquet file", path.string());

@@ -102,6 +102,10 @@ bool is_whole(const Trajectories& data, const Stretch& stretch) {
   return stretch.begin == 0 && stretch.end == data.length(stretch.episode);
 }
 
+std::string name_of_stretch(const std::string& id, const Stretch& stretch) {
+  return stretch.begin == 0 ? id : fmt::format("{}@{}", id, stretch.begin);
+}
+
 std::vector<std::uint8_t> timeouts_of(const Trajectories& data, Stretches stretches) {
   std::vector<std::uint8_t> timeouts;
   for (const auto& one : stretches) {
@@ -122,8 +126,7 @@ Trajectories select_stretches(const Trajectories& data, Stretches stretches) {
   std::vector<std::int64_t> offsets = {0};
   for (const auto& one : stretches) {
     offsets.push_back(offsets.back() + one.end - one.begin);
-    const auto& id = data.ids[static_cast<std::size_t>(one.episode)];
-    result.ids.push_back(one.begin == 0 ? id : fmt::format("{}@{}", id, one.begin));
+    result.ids.push_back(name_of_stretch(data.ids[static_cast<std::size_t>(one.episode)], one));
   }
   result.offsets = std::move(offsets);
   result.observations = select_observations(data, stretches);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kindred/data/trajectories.h"
@@ -22,9 +23,18 @@ struct Stretch {
 /// Whether it is all of its episode.
 bool is_whole(const Trajectories& data, const Stretch& stretch);
 
-/// Stretches of episodes as episodes of their own, in the given order. One that begins later than
-/// its episode is called after the step: "12@340". Where it is known who acts, a part's label is
-/// that of who acts most in it. Throws InvalidArgument when one does not exist or is empty.
+/// What a stretch of the episode `id` is called as an episode of its own: one that begins later is
+/// called after the step, "12@340".
+std::string name_of_stretch(const std::string& id, const Stretch& stretch);
+
+/// What formats that have room for it say of a stretch: the name of its episode, and where in it
+/// the stretch begins.
+inline constexpr const char* kCutFrom = "cut_from";
+inline constexpr const char* kFirstStep = "first_step";
+
+/// Stretches of episodes as episodes of their own, in the given order. Where it is known who acts,
+/// a part's label is that of who acts most in it. Throws InvalidArgument when one does not exist or
+/// is empty.
 Trajectories select_stretches(const Trajectories& data, std::span<const Stretch> stretches);
 
 /// Timeouts of the stretches' steps: each ends with one, unless it ends terminal.

@@ -7,6 +7,8 @@
 #include "kindred/data/array_file.h"
 #include "kindred/data/extract.h"
 #include "kindred/data/label_writer.h"
+#include "kindred/data/parquet_table.h"
+#include "kindred/data/select.h"
 #include "kindred/data/undo.h"
 #include "test_files.h"
 
@@ -111,6 +113,28 @@ INSTANTIATE_TEST_SUITE_P(Formats, FullDisk,
                          ::testing::Values(Format::kD4rl, Format::kMinari, Format::kRobomimic,
                                            Format::kNpz, Format::kKindred),
                          name_of_param);
+
+/// Folders and tables that Kindred does not make but cuts.
+class FullDiskOfTables : public ::testing::TestWithParam<std::pair<const char*, Format>> {};
+
+TEST_P(FullDiskOfTables, SegmentsAreWrittenWholeOrNotAtAll) {
+  if (!has_parquet()) GTEST_SKIP() << "*** NOT TESTED: this build has no Parquet";
+  const auto& [name, format] = GetParam();
+  const TempDir folder;
+  const auto source = fs::path(KINDRED_FIXTURES) / name;
+  const auto data = read_trajectories(source);
+  const std::vector<Stretch> stretches{{0, 1, 3}, {1, 0, 2}, {2, 1, 5}};
+  const auto write = [&] { extract_stretches(source, format, data, stretches, folder / "new"); };
+  EXPECT_GT(expect_all_or_nothing(folder.path(), write), 0);
+  EXPECT_EQ(read_trajectories(folder / "new").episodes(), 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, FullDiskOfTables,
+                         ::testing::Values(std::pair{"lerobot/v3", Format::kLerobot},
+                                           std::pair{"lerobot/v2", Format::kLerobot},
+                                           std::pair{"lerobot/v3/data", Format::kParquet},
+                                           std::pair{"minari/arrow", Format::kMinari},
+                                           std::pair{"minari/parquet", Format::kMinari}));
 
 TEST(FullDiskOfArrays, AnOlderFileStays) {
   const TempDir folder;

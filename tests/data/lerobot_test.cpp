@@ -4,6 +4,8 @@
 #include "kindred/core/files.h"
 #include "kindred/data/extract.h"
 #include "kindred/data/label_writer.h"
+#include "kindred/data/lerobot_folder.h"
+#include "kindred/data/lerobot_statistics.h"
 #include "kindred/data/parquet_table.h"
 #include "kindred/data/select.h"
 #include "test_files.h"
@@ -101,6 +103,83 @@ TEST_P(Lerobot, PartsAreDatasetsOfTheirOwn) {
                 extract_episodes(root_, Format::kLerobot, data, chosen, folder_ / "part");
               }),
               HasSubstr("exists"));
+}
+
+TEST_P(Lerobot, SegmentsAreEpisodesOfTheirOwn) {
+  const auto before = contents(root_);
+  const auto data = read_trajectories(root_);
+  const std::vector<Stretch> chosen{{0, 0, 2}, {0, 2, 4}, {2, 1, 5}, {5, 0, 3}};
+  extract_stretches(root_, Format::kLerobot, data, chosen, folder_ / "part");
+  const auto part = read_trajectories(folder_ / "part");
+  const auto wanted = select_stretches(data, chosen);
+  EXPECT_THAT(part.ids, ElementsAre("0", "1", "2", "3"));
+  EXPECT_EQ(to_vector(part.offsets), to_vector(wanted.offsets));
+  EXPECT_EQ(to_vector(part.actions.floats()), to_vector(wanted.actions.floats()));
+  EXPECT_EQ(expanded(part.observations), expanded(wanted.observations));
+  EXPECT_EQ(to_vector(part.terminals), to_vector(wanted.terminals));
+  const auto info = nlohmann::json::parse(read_text(folder_ / "part/meta/info.json"));
+  EXPECT_EQ(info["total_episodes"], 4);
+  EXPECT_EQ(info["total_frames"], 11);
+  if (is_v3()) {
+    const ParquetTable episodes({folder_ / "part/meta/episodes/chunk-000/file-000.parquet"});
+    EXPECT_THAT(episodes.read<std::int64_t>("cut_from", 0, 4), ElementsAre(0, 0, 2, 5));
+    EXPECT_THAT(episodes.read<std::int64_t>("first_step", 0, 4), ElementsAre(0, 2, 1, 0));
+    EXPECT_THAT(episodes.read<std::int64_t>("dataset_to_index", 0, 4), ElementsAre(2, 4, 8, 11));
+    EXPECT_THAT(episodes.read<double>("stats/index/mean", 0, 4), ElementsAre(0.5, 2.5, 5.5, 9.0));
+    const auto stats = nlohmann::json::parse(read_text(folder_ / "part/meta/stats.json"));
+    EXPECT_NEAR(stats["index"]["mean"][0].get<double>(), 5.0, 1e-12);
+  } else {
+    const auto lines = read_json_lines(folder_ / "part/meta/episodes.jsonl");
+    EXPECT_EQ(lines[2]["length"], 4);
+    EXPECT_EQ(lines[2]["cut_from"], 2);
+    EXPECT_EQ(lines[2]["first_step"], 1);
+  }
+  EXPECT_EQ(contents(root_), before);
+}
+
+TEST_P(Lerobot, ItsTablesAloneAreCutToo) {
+  const auto source = root_ / "data";
+  const auto data = read_trajectories(source);
+  ASSERT_EQ(recognise(source), Format::kParquet);
+  const std::vector<Stretch> chosen{{0, 1, 4}, {1, 0, 2}, {4, 2, 4}};
+  extract_stretches(source, Format::kParquet, data, chosen, folder_ / "part");
+  const auto part = read_trajectories(folder_ / "part");
+  const auto wanted = select_stretches(data, chosen);
+  EXPECT_THAT(part.ids, ElementsAre("0", "1", "2"));
+  EXPECT_EQ(to_vector(part.offsets), to_vector(wanted.offsets));
+  EXPECT_EQ(to_vector(part.actions.floats()), to_vector(wanted.actions.floats()));
+  EXPECT_EQ(expanded(part.observations), expanded(wanted.observations));
+}
+
+TEST_P(Lerobot, AFilmOfEachEpisodeIsNotCut) {
+  auto info = nlohmann::ordered_json::parse(read_text(root_ / "meta/info.json"));
+  info["features"]["observation.images.top"] = {{"dtype", "video"}, {"shape", {2, 2, 3}}};
+  write_text(root_ / "meta/info.json", info.dump());
+  const auto data = read_trajectories(root_);
+  const std::vector<Stretch> whole{{0, 0, 4}}, cut{{0, 0, 3}};
+  extract_stretches(root_, Format::kLerobot, data, whole, folder_ / "whole");
+  const auto cut_it = [&] {
+    extract_stretches(root_, Format::kLerobot, data, cut, folder_ / "cut");
+  };
+  if (is_v3())
+    cut_it();  // a time of a file that several share
+  else
+    EXPECT_THAT(error_of<InvalidArgument>(cut_it), HasSubstr("convert_dataset_v21_to_v30"));
+  EXPECT_EQ(fs::exists(folder_ / "cut"), is_v3());
+}
+
+TEST(LerobotStatistics, AreThoseOfNumpy) {
+  const std::vector<double> values{1, 9, 2, 7, 4, 8, 8, 1};  // [4, 2]
+  auto found = feature_statistics(values, 2);
+  EXPECT_THAT(found["min"], ElementsAre(1, 1));
+  EXPECT_THAT(found["max"], ElementsAre(8, 9));
+  EXPECT_THAT(found["mean"], ElementsAre(3.75, 6.25));
+  EXPECT_THAT(found["count"], ElementsAre(4));
+  EXPECT_NEAR(found["std"][0], 2.680951323690902, 1e-12);
+  EXPECT_NEAR(found["q10"][0], 1.3, 1e-12);
+  EXPECT_NEAR(found["q50"][0], 3.0, 1e-12);
+  EXPECT_NEAR(found["q99"][1], 8.97, 1e-12);
+  EXPECT_THAT(feature_statistics(std::vector<double>{5}, 1)["q90"], ElementsAre(5));
 }
 
 TEST_P(Lerobot, ACutFileIsRefusedWithItsName) {

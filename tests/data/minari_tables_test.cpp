@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "kindred/core/files.h"
+#include "kindred/data/arrow_file.h"
 #include "kindred/data/extract.h"
 #include "kindred/data/label_writer.h"
 #include "kindred/data/parquet_table.h"
@@ -181,6 +182,30 @@ TEST_P(TabledMinari, PartsAreDatasetsOfTheirOwn) {
   EXPECT_EQ(parsed(folder_ / "part/data/1/metadata.json"),
             Json({{"id", 1}, {"total_steps", 5}, {"seed", 2}, {"policy_id", 0}}));
   EXPECT_FALSE(fs::exists(folder_ / "part/data/1/metadata.json.kindred-undo"));
+}
+
+TEST_P(TabledMinari, SegmentsEndTruncatedWithWhatCameNext) {
+  const auto data = read_trajectories(root_);
+  const std::vector<Stretch> chosen{{0, 0, 2}, {0, 2, 4}, {2, 1, 4}, {3, 0, 1}};
+  extract_stretches(root_, Format::kMinari, data, chosen, folder_ / "part");
+  const auto part = read_trajectories(folder_ / "part");
+  const auto wanted = select_stretches(data, chosen);
+  EXPECT_EQ(to_vector(part.offsets), to_vector(wanted.offsets));
+  EXPECT_EQ(expanded(part.observations), expanded(wanted.observations));
+  EXPECT_EQ(to_vector(part.rewards), to_vector(wanted.rewards));
+  EXPECT_EQ(to_vector(part.terminals), to_vector(wanted.terminals));
+  EXPECT_TRUE(part.timeouts[1]);  // cut; the others end as their episodes did, or are cut too
+  EXPECT_TRUE(part.timeouts[6]);
+  EXPECT_EQ(std::ranges::count(to_vector(part.timeouts), 1) +
+                std::ranges::count(to_vector(part.terminals), 1),
+            4);
+  const auto its = parsed(folder_ / "part/data/2/metadata.json");
+  EXPECT_EQ(its["total_steps"], 3);
+  EXPECT_EQ(its["cut_from"], "episode_2");
+  EXPECT_EQ(its["first_step"], 1);
+  EXPECT_EQ(parsed(folder_ / "part/data/metadata.json")["total_steps"], 8);
+  const auto cut = fmt::format("part/data/0/part-0.{}", GetParam());
+  EXPECT_EQ(ArrowFile(folder_ / cut).rows(), 3);
 }
 
 TEST_P(TabledMinari, ThatAreNotWholeAreRefused) {

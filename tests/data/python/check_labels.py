@@ -351,11 +351,8 @@ def check_minari_segments(folder, data_format):
     assert hashes(data) == before and sorted(data.parent.iterdir()) == [data]
 
     part = folder / "toy" / "second-v0"
-    if data_format != "hdf5":
-        assert "cannot cut" in refused("filter", folder / "found", "--policy", 1, "-o", part)
-        assert not part.exists()
-        return
     kindred("filter", folder / "found", "--policy", 1, "--min-length", 2, "-o", part)
+    assert hashes(data) == before
     os.environ["MINARI_DATASETS_PATH"] = str(part.parent)
     dataset = minari.load_dataset("second-v0")
     kept = [i for i, length in enumerate(LENGTHS) if i and length >= 4]
@@ -367,10 +364,18 @@ def check_minari_segments(folder, data_format):
         assert len(episode.observations["position"]) == len(episode) + 1
         assert episode.terminations[-1] and not episode.truncations.any()
         assert same(episode.infos["energy"], old["infos"]["energy"][2:])
+    for its, i in zip(dataset.storage.get_episode_metadata(range(len(kept))), kept):
+        cut_from = its["cut_from"].decode() if data_format == "hdf5" else its["cut_from"]
+        assert (cut_from, its["first_step"], its["total_steps"]) == (f"episode_{i}", 2, LENGTHS[i] - 2)
+        assert its["seed"] == content[i][1]["seed"]
     first = folder / "toy" / "first-v0"
     kindred("filter", folder / "found", "--policy", 0, "-o", first)
     for i, episode in enumerate(minari.load_dataset("first-v0").iterate_episodes()):
-        assert len(episode) == (2 if i else LENGTHS[0])
+        length, old = 2 if i else LENGTHS[0], content[i][0]
+        assert len(episode) == length
+        assert same(episode.observations["position"], old["observations"]["position"][:length + 1]), "and what came next"
+        assert same(episode.observations["goal"][1], old["observations"]["goal"][1][:length + 1])
+        assert same(episode.actions, old["actions"][:length]) and same(episode.rewards, old["rewards"][:length])
         assert episode.truncations[-1] == (i > 0) and not episode.truncations[:-1].any()
 
 

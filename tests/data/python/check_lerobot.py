@@ -157,7 +157,8 @@ def make_v3(root, files=((0, 1, 2), (3, 4), (5, 6)), pictures=False, video=False
             if video:
                 row |= {"videos/observation.images.top/chunk_index": 0,
                         "videos/observation.images.top/file_index": episode // 4,
-                        "videos/observation.images.top/from_timestamp": first / 10}
+                        "videos/observation.images.top/from_timestamp": first / 10,
+                        "videos/observation.images.top/to_timestamp": (first + LENGTHS[episode]) / 10}
             for name, values in columns.items():
                 for statistic, value in statistics(values).items():
                     row[f"stats/{name}/{statistic}"] = value
@@ -179,9 +180,9 @@ def make_v3(root, files=((0, 1, 2), (3, 4), (5, 6)), pictures=False, video=False
     return root
 
 
-def make_v2(root, **how):
+def make_v2(root, video=True, **how):
     """A file and a video per episode, two in a chunk."""
-    features = {**FEATURES, "observation.images.top": VIDEO}
+    features = {**FEATURES, **({"observation.images.top": VIDEO} if video else {})}
     (root / "meta").mkdir(parents=True)
     lines, episode_statistics = [], []
     for episode, _, columns in all_episodes():
@@ -189,8 +190,9 @@ def make_v2(root, **how):
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table_of(columns, features), path, **how)
         film = root / f"videos/chunk-{episode // 2:03d}/observation.images.top/episode_{episode:06d}.mp4"
-        film.parent.mkdir(parents=True, exist_ok=True)
-        film.write_bytes(b"film %d" % episode)
+        if video:
+            film.parent.mkdir(parents=True, exist_ok=True)
+            film.write_bytes(b"film %d" % episode)
         lines.append({"episode_index": episode, "tasks": ["pick"], "length": LENGTHS[episode]})
         episode_statistics.append({"episode_index": episode,
                                    "stats": {name: statistics(v) for name, v in columns.items()}})
@@ -393,14 +395,22 @@ def check_v2(folder):
         assert (part / "meta/tasks.jsonl").read_bytes() == (root / "meta/tasks.jsonl").read_bytes()
 
 
-def check_segments(folder):
+def make_segments(root, found, names):
     """Segments in which policy 1 takes over after two steps of each episode."""
+    kindred("segment", root, "-k", 1, "-o", found)
+    rows = [f"{name},0,2,0\n{name},2,{length},1\n" for name, length in zip(names, LENGTHS)]
+    table = "episode,start,end,policy,posterior,earliest,latest\n"
+    (found / "segments.csv").write_text(table + "".join(row.replace("\n", ",1,0,0\n") for row in rows))
+    record = json.loads((found / "segments.json").read_text())
+    record["result"]["k"] = 2
+    (found / "segments.json").write_text(json.dumps(record))
+    return rows
+
+
+def check_segments(folder):
     for version, make in (("v3", make_v3), ("v2", make_v2)):
         root, found = make(folder / f"turns-{version}"), folder / f"found-{version}"
-        kindred("segment", root, "-k", 1, "-o", found)
-        rows = [f"{e},0,2,0\n{e},2,{length},1\n" for e, length in enumerate(LENGTHS)]
-        table = "episode,start,end,policy,posterior,earliest,latest\n"
-        (found / "segments.csv").write_text(table + "".join(row.replace("\n", ",1,0,0\n") for row in rows))
+        rows = make_segments(root, found, range(len(LENGTHS)))
         before, beside = hashes(root), folder / f"turns-{version}.policy.csv"
         data = load(root)[1]
         kindred("label", found)
@@ -410,13 +420,95 @@ def check_segments(folder):
             assert labelled == data
             assert [episode["policy_id"] for episode in episodes] == [-1] * len(LENGTHS), "several act"
             assert not beside.exists()
+            kindred("filter", found, "--policy", 1, "-o", folder / "cut-labelled")
+            _, part, episodes = load(folder / "cut-labelled")
+            assert set(part["policy_id"]) == {1} == {episode["policy_id"] for episode in episodes}
         else:
             assert beside.read_text() == "episode,start,end,policy\n" + "".join(rows)
         assert kindred("info", root)["labels"] is None
         kindred("label", found, "--undo")
         assert hashes(root) == before and not beside.exists()
-        assert "cannot cut" in refused("filter", found, "--policy", 0, "-o", folder / "cut")
-        assert not (folder / "cut").exists()
+
+
+def cut_columns(stretches):
+    """What a cut folder must hold of stretches (episode, begin, end)."""
+    parts = {e: columns for e, _, columns in all_episodes()}
+    return {name: np.concatenate([parts[e][name][begin:end] for e, begin, end in stretches])
+            for name in ["observation.state", "observation.extra", "action", "next.reward", "next.done", "task_index"]}
+
+
+def check_cut(root, stretches):
+    """A folder whose episodes are these stretches."""
+    about, data, episodes = load(root)
+    lengths = [end - begin for _, begin, end in stretches]
+    assert (about["total_episodes"], about["total_frames"]) == (len(lengths), sum(lengths)), about
+    for name, wanted in cut_columns(stretches).items():
+        assert np.array_equal(data[name], wanted), name
+    counts = np.concatenate([np.arange(n) for n in lengths])
+    assert data["index"] == list(range(sum(lengths))) and data["frame_index"] == counts.tolist()
+    assert data["episode_index"] == np.repeat(np.arange(len(lengths)), lengths).tolist()
+    assert np.array_equal(np.array(data["timestamp"], "f4"), (counts / 10).astype("f4"))
+    found = kindred("info", root)
+    assert (found["episodes"], found["steps"]) == (len(lengths), sum(lengths))
+    return about, data, episodes, np.cumsum([0, *lengths])
+
+
+def same_statistics(found, values):
+    for statistic, wanted in statistics(values).items():
+        assert np.allclose(found(statistic), wanted), statistic
+
+
+def check_cuts(folder):
+    """Segments as episodes, in both versions; pictures and times of videos as they were."""
+    first = [(e, 0, 2) for e in range(len(LENGTHS))]
+    second = [(e, 2, length) for e, length in enumerate(LENGTHS) if length >= 5]
+    starts = np.cumsum([0, *LENGTHS])
+    for kind in ("plain", "pictures", "video"):
+        root = make_v3(folder / f"whole-{kind}", **({kind: True} if kind != "plain" else {}))
+        make_segments(root, folder / f"turns-{kind}", range(len(LENGTHS)))
+        before = hashes(root)
+        kindred("filter", folder / f"turns-{kind}", "--policy", 0, "-o", folder / f"first-{kind}")
+        kindred("filter", folder / f"turns-{kind}", "--policy", 1, "--min-length", 3, "-o", folder / f"second-{kind}")
+        assert hashes(root) == before
+        for part, stretches in ((folder / f"first-{kind}", first), (folder / f"second-{kind}", second)):
+            about, data, episodes, begins = check_cut(part, stretches)
+            for new, (row, (e, begin, end)) in enumerate(zip(episodes, stretches)):
+                assert (row["cut_from"], row["first_step"], row["length"]) == (e, begin, end - begin)
+                assert (row["dataset_from_index"], row["dataset_to_index"]) == (begins[new], begins[new + 1])
+                assert row["tasks"] == [["pick", "place"][e % 2]]
+                for name in FEATURES:
+                    same_statistics(lambda s: row[f"stats/{name}/{s}"], data[name][begins[new]:begins[new + 1]])
+                if kind == "video":
+                    film = "videos/observation.images.top/"
+                    assert np.isclose(row[film + "from_timestamp"], (starts[e] + begin) / 10, atol=1e-12)
+                    assert np.isclose(row[film + "to_timestamp"], (starts[e] + end) / 10, atol=1e-12)
+                    name = f"{film}chunk-000/file-{row[film + 'file_index']:03d}.mp4"
+                    assert (part / name).read_bytes() == (root / name).read_bytes()
+            if kind == "pictures":
+                assert [picture["bytes"] for picture in data["observation.images.top"]] == [
+                    b"picture %d" % (starts[e] + i) for e, begin, end in stretches for i in range(begin, end)]
+            stated = json.loads((part / "meta/stats.json").read_text())
+            for name in FEATURES:
+                wanted = statistics(np.array(data[name]))
+                for statistic in ["min", "max", "mean", "std", "count"]:
+                    assert np.allclose(stated[name][statistic], wanted[statistic], atol=1e-6), (name, statistic)
+
+    assert killed(1, "filter", folder / "turns-plain", "--policy", 0, "-o", folder / "killed-part")
+    check_cut(folder / "killed-part", first)  # one rename puts all of it in place
+
+    root = make_v2(folder / "whole-v2")
+    make_segments(root, folder / "turns-filmed", range(len(LENGTHS)))
+    assert "convert_dataset_v21_to_v30" in refused("filter", folder / "turns-filmed", "--policy", 0, "-o", folder / "cut")
+    assert not (folder / "cut").exists()
+    root = make_v2(folder / "dark", video=False)
+    make_segments(root, folder / "turns-dark", range(len(LENGTHS)))
+    kindred("filter", folder / "turns-dark", "--policy", 1, "--min-length", 3, "-o", folder / "cut")
+    _, data, _, begins = check_cut(folder / "cut", second)
+    lines, stated = (lines_of(folder / f"cut/meta/{name}.jsonl") for name in ("episodes", "episodes_stats"))
+    for new, (line, its, (e, begin, end)) in enumerate(zip(lines, stated, second, strict=True)):
+        assert line == {"episode_index": new, "tasks": ["pick"], "length": end - begin, "cut_from": e, "first_step": begin}
+        for name in FEATURES:
+            same_statistics(lambda s: its["stats"][name][s], data[name][begins[new]:begins[new + 1]])
 
 
 def check_truth(folder):
@@ -540,6 +632,79 @@ def check_tables(folder):
     assert "sort the rows" in refused("info", shuffled(folder, table))
 
 
+def cut_table(folder, name, table, reading=()):
+    """The part of a table that policy 1 made after two steps of each episode, of at least three."""
+    source, found, part = (folder / f"{kind}-{name}" for kind in ("source", "found", "part"))
+    if isinstance(table, list):
+        source.mkdir()
+        for i, each in enumerate(table):
+            pq.write_table(each, source / f"{i}.parquet", row_group_size=6)
+    else:
+        pq.write_table(table, source, row_group_size=6)
+    kindred("segment", source, "-k", 1, "-o", found, *reading)
+    ids = [row.split(",")[0] for row in (found / "segments.csv").read_text().splitlines()[1:]]
+    make_rows = "".join(f"{e},0,2,0,1,0,0\n{e},2,{n},1,1,0,0\n" for e, n in zip(dict.fromkeys(ids), LENGTHS))
+    (found / "segments.csv").write_text("episode,start,end,policy,posterior,earliest,latest\n" + make_rows)
+    record = json.loads((found / "segments.json").read_text())
+    record["result"]["k"] = 2
+    (found / "segments.json").write_text(json.dumps(record))
+    kindred("filter", found, "--policy", 1, "--min-length", 3, "-o", part)
+    return part
+
+
+def check_table_cuts(folder):
+    """Numbered and named episodes, flags alone, and a folder whose files meet within an episode."""
+    starts, rows = np.cumsum([0, *LENGTHS]), sum(LENGTHS)
+    kept = [(e, n) for e, n in enumerate(LENGTHS) if n >= 5]
+    chosen = np.concatenate([np.arange(starts[e] + 2, starts[e] + n) for e, n in kept])
+    lengths = [n - 2 for _, n in kept]
+    ends, steps = np.isin(np.arange(rows), starts[1:] - 1), np.arange(rows) - np.repeat(starts[:-1], LENGTHS)
+    rng = np.random.default_rng(5)
+    columns = {"obs": pa.array(rng.random((rows, 2)).tolist(), pa.list_(pa.float32())), "action": rng.random(rows),
+               "note": [f"step {i}" for i in range(rows)], "index": np.arange(rows), "frame_index": steps.astype("i2"),
+               "timestamp": steps / 4, "clock": 100 + np.arange(rows), "terminated": ends & (np.arange(rows) < 20)}
+    plain = ["obs", "action", "note", "clock", "terminated"]
+
+    def check(part, truncated=None, same=plain):
+        table, old = pq.read_table(part), pa.table(columns).take(chosen)
+        for name in same:
+            assert table[name].combine_chunks().equals(old[name].combine_chunks()), name
+        counts = np.concatenate([np.arange(n) for n in lengths])
+        assert table["index"].to_pylist() == list(range(len(chosen)))
+        assert table["frame_index"].to_pylist() == counts.tolist() and table["frame_index"].type == pa.int16()
+        assert table["timestamp"].to_pylist() == (counts / 4).tolist()
+        return table
+
+    last = np.isin(np.arange(len(chosen)), np.cumsum(lengths) - 1)
+    for numbers in (pa.int8(), pa.uint64(), pa.float32()):
+        episodes = pa.array(np.repeat(10 * np.arange(len(LENGTHS)), LENGTHS).astype(numbers.to_pandas_dtype()))
+        table = pa.table({**columns, "episode_index": episodes}).replace_schema_metadata({"mine": "kept"})
+        found = check(cut_table(folder, f"numbered-{numbers}", table))
+        assert found["episode_index"].to_pylist() == np.repeat(np.arange(len(kept)), lengths).tolist()
+        assert found["episode_index"].type == numbers and found.schema.metadata[b"mine"] == b"kept"
+        assert found.schema.field("obs").type == pa.list_(pa.float32())
+    names = np.repeat([f"run {i}" for i in range(len(LENGTHS))], LENGTHS)
+    for named in (pa.array(names), pa.array(names, pa.large_string()), pa.array(names).dictionary_encode()):
+        table = pa.table({**columns, "episode": named, "truncated": ends & ~columns["terminated"]})
+        part = cut_table(folder, f"named-{named.type}", table)
+        found = check(part)
+        assert found["episode"].to_pylist() == [f"run {e}@2" for e, n in kept for _ in range(n - 2)]
+        assert (np.array(found["truncated"]) | np.array(found["terminated"])).tolist() == last.tolist()
+        assert kindred("info", part)["episodes"] == len(kept)
+    table = pa.table({**columns, "episode": names})
+    found = check(cut_table(folder, "files", [table.slice(0, 10), table.slice(10)]))  # within episode 2
+    assert found["episode"].to_pylist() == [f"run {e}@2" for e, n in kept for _ in range(n - 2)]
+
+    first_half = {"terminated": ends & (np.arange(rows) < 20), "timeout": ends & (np.arange(rows) >= 20)}
+    whole = pa.table({**columns, **first_half})
+    part = cut_table(folder, "flags", whole, ["--done-key", "terminated,timeout"])
+    assert kindred("info", part, "--done-key", "terminated,timeout")["episodes"] == len(kept)
+    check(part)
+    part = cut_table(folder, "done", pa.table({**columns, "done": ends}), ["--done-key", "done"])
+    assert check(part)["episode_index"].to_pylist() == np.repeat(np.arange(len(kept)), lengths).tolist()
+    assert kindred("info", part)["episodes"] == len(kept)
+
+
 def shuffled(folder, table):
     path = folder / "shuffled.parquet"
     pq.write_table(table.take(np.random.default_rng(0).permutation(table.num_rows)), path)
@@ -564,6 +729,8 @@ def main():
         check_killed(folder)
         check_v2(folder)
         check_segments(folder)
+        check_cuts(folder)
+        check_table_cuts(folder)
         check_truth(folder)
         check_bad(folder)
         check_tables(folder)
