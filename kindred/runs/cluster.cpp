@@ -70,7 +70,9 @@ struct EmptyFolderRemover {
 
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
   require_not_finished(request, run);  // before reading takes its time
-  return cluster(request, request.dataset.load(), std::move(run));
+  DatasetOptions options = request.dataset;
+  options.read.pool = run.pool;
+  return cluster(request, options.load(), std::move(run));
 }
 
 ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run) {

@@ -51,7 +51,8 @@ struct DatasetOptions {
   nlohmann::ordered_json to_json() const;
   void restore(const nlohmann::ordered_json& saved, const std::string& where);
 
-  /// Reads, labels and selects. Throws as the data room does.
+  /// Reads, labels and selects, with every core where `read` has no pool. Throws as the data room
+  /// does.
   Dataset load() const;
   /// Reads every episode, also those that are not selected, without labelling any.
   Dataset load_everything() const;
