@@ -141,7 +141,7 @@ Json describe_dataset(const DatasetOptions& options, const Dataset& dataset) {
   json["reading"] = options.to_json();
   json["fingerprint"] = to_json(fingerprint_of(dataset.data));
   json["provenance"] = dataset.data.provenance;
-  json["doctor"] = to_json(examine(dataset.data), false);
+  json["doctor"] = to_json(examine(dataset.data, options.read.pool.get()), false);
   return json;
 }
 

@@ -61,7 +61,7 @@ struct DatasetOptions {
 };
 
 /// What a record says of a dataset that was read so: where it is, how it was read, its fingerprint
-/// and what looks odd in it.
+/// and what looks odd in it, which the pool of `options` finds out where there is one.
 nlohmann::ordered_json describe_dataset(const DatasetOptions& options, const Dataset& dataset);
 
 /// Writes labels, of all episodes that `everything` holds, into each of its files; `options` is how
