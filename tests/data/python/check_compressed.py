@@ -111,6 +111,13 @@ def main():
             write(path, data, storage)
             found = fingerprint(kindred, path, keys)
             assert found == plain[write, kind], (write.__name__, kind, name)
+        # Cutting an array in LZF would take HDF5's own filter.
+        write_d4rl(path, columns("f4", "u1"), lambda shape: dict(compression="lzf", chunks=True))
+        fingerprint(kindred, path, [])
+        run = path.with_suffix(".run")
+        ran = subprocess.run([kindred, "split", run, "-o", pathlib.Path(folder) / "parts"],
+                             capture_output=True, text=True)
+        assert ran.returncode == 2 and "(LZF)" in ran.stderr and ran.stderr.count("\n") == 1, ran
     print("what h5py compressed is read as what it is")
 
 
