@@ -39,9 +39,10 @@ struct AssignCommand {
     flags.apply();
     const LoadedRun fitted = load_run(RunFolder(run_folder));
     find_datasets(dataset.files);
-    const Trajectories data = dataset.load().data;
     RunContext context;
     context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
+    dataset.read.pool = context.pool;
+    const Trajectories data = dataset.load().data;
     const Assignment found = assign(fitted, data, false_alarms, context);
     write_assignment(output, data, found);
 

@@ -103,6 +103,7 @@ void tell_diagnoses(const std::vector<Diagnosis>& found) {
 
 void run(DatasetOptions options, const Common& common) {
   options.read.lenient = true;  // the doctor says where
+  options.read.pool = std::make_shared<ThreadPool>();
   const Dataset dataset = options.load();
   const Trajectories& data = dataset.data;
   Json json = dataset.describe();
@@ -119,7 +120,7 @@ void run(DatasetOptions options, const Common& common) {
   json["column_mb"] = static_cast<double>(data.bytes_in_memory()) / 1e6;
   json["peak_rss_mb"] = peak_rss_mb();
   json["provenance"] = data.provenance;
-  const auto odd = examine(data);
+  const auto odd = examine(data, options.read.pool.get());
   json["doctor"] = {{"checks", doctor_checks()}, {"found", to_json(odd)}};
 
   say(fmt::format("{}", fmt::join(options.files, " ")));

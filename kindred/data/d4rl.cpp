@@ -59,7 +59,7 @@ void read_true_labels(const hdf5::InputFile& file, const ReadOptions& options, T
 }  // namespace
 
 Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& options) {
-  const hdf5::InputFile file(path);
+  const hdf5::InputFile file(path, options.pool);
   const hdf5::StepLayout layout;
   if (!file.has_dataset(layout.terminals) && !file.has_dataset(layout.timeouts))
     throw DataFormatError(

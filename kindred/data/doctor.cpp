@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "kindred/data/doctor_chart.h"
 
@@ -27,10 +28,19 @@ constexpr std::array kDoctorChecks = {doctor::check_finite_numbers,
 
 std::int64_t doctor_checks() { return std::ssize(kDoctorChecks); }
 
-std::vector<Diagnosis> examine(const Trajectories& data) {
-  std::vector<Diagnosis> found;
+std::vector<Diagnosis> examine(const Trajectories& data, ThreadPool* pool) {
   const doctor::Chart chart(data);
-  for (const auto check : kDoctorChecks) check(chart, found);
+  std::array<std::vector<Diagnosis>, kDoctorChecks.size()> found_by;
+  const auto make_checks = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      kDoctorChecks[i](chart, found_by[i]);
+  };
+  if (pool)
+    pool->chunks(doctor_checks(), 1, make_checks);
+  else
+    make_checks(0, doctor_checks());
+  std::vector<Diagnosis> found;
+  for (auto& some : found_by) std::ranges::move(some, std::back_inserter(found));
   return found;
 }
 

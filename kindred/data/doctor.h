@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kindred/core/thread_pool.h"
 #include "kindred/data/trajectories.h"
 
 namespace kindred {
@@ -29,8 +30,9 @@ struct Diagnosis {
 /// How many checks `examine` makes.
 std::int64_t doctor_checks();
 
-/// What looks odd, in the order of the checks; nothing for good data.
-std::vector<Diagnosis> examine(const Trajectories& data);
+/// What looks odd, in the order of the checks; nothing for good data. The pool's threads share the
+/// checks; without one this thread makes them all.
+std::vector<Diagnosis> examine(const Trajectories& data, ThreadPool* pool = nullptr);
 
 /// What looks odd in labels of the episodes, true or found (`whose`: "true", "found"): that they
 /// follow the order of the file and not what was done, which only policies fitted to them can tell.

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "kindred/data/trajectories.h"
 
 namespace kindred {
+
+class ThreadPool;
 
 enum class Format { kAuto, kD4rl, kMinari, kRobomimic, kNpz, kKindred, kLerobot, kParquet, kHdf5 };
 enum class ReadActionsAs { kAuto, kDiscrete, kContinuous };
@@ -51,6 +54,8 @@ struct ReadOptions {
   /// Reads what only the doctor can work with, so that it can say all of it: numbers that are not
   /// finite stay, and empty groups are left out and named in provenance["empty_episodes"].
   bool lenient = false;
+  /// Its threads unpack what is compressed in HDF5 files; empty: the reading thread alone.
+  std::shared_ptr<ThreadPool> pool;
 
   OptionTable describe();
   /// Whether arrays are named, so that a file need not be of a known format.

@@ -93,6 +93,22 @@ Handle storage_of(const Handle& source, const Handle& space) {
   return storage;
 }
 
+/// We can read h5py's LZF without HDF5, but not write it.
+void require_filters(const InputFile& from, const std::string& name, const Handle& storage) {
+  const int filters = std::max(H5Pget_nfilters(storage.get()), 0);
+  for (unsigned i = 0; i < static_cast<unsigned>(filters); ++i) {
+    unsigned flags = 0, config = 0;
+    std::size_t values = 0;
+    const auto filter =
+        H5Pget_filter2(storage.get(), i, &flags, &values, nullptr, 0, nullptr, &config);
+    if (H5Zfilter_avail(filter) <= 0)
+      throw DataFormatError(
+          "{} cannot be copied in part: it is compressed with filter {}{}, which this HDF5 library "
+          "does not have; write the dataset again with gzip first",
+          from.where(name), filter, filter == kLzfFilter ? " (LZF)" : "");
+  }
+}
+
 /// Keeps all chunks of a row in memory: ranges that share a chunk read and write it once.
 Handle cache_for(const Handle& storage, const Handle& space, std::size_t value_bytes) {
   Handle access(H5Pcreate(H5P_DATASET_ACCESS));
@@ -170,6 +186,7 @@ void copy_rows(const InputFile& from, const std::string& name, std::span<const R
   const Handle source_space(H5Dget_space(source.get()));
   const Handle space = space_for(source_space, ranges);
   const Handle storage = storage_of(source, space);
+  require_filters(from, name, storage);
   const Handle links = groups_as_needed();
   const Handle access = cache_for(storage, space, H5Tget_size(type.get()));
   Handle target(H5Dcreate2(to.handle().get(), as.c_str(), type.get(), space.get(), links.get(),

@@ -13,6 +13,11 @@ Handle file_access() {
   return access;
 }
 
+std::mutex& library_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 std::string last_error() {
   std::string cause;
   // Upward: the first entry is where the failure happened, the rest are its callers.

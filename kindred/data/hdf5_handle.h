@@ -4,6 +4,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -63,6 +64,9 @@ inline hid_t native_type<std::int64_t>() {
 
 /// HDF5 prints its error stack by default; our messages say the same in one sentence.
 inline void silence_errors() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+/// Held by a thread of a pool while it calls HDF5, which is not made for two at a time.
+std::mutex& library_mutex();
 
 /// How existing files are opened: without locks, which not every file system has.
 Handle file_access();

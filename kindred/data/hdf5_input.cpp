@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "kindred/core/error.h"
-#include "kindred/data/hdf5_chunks.h"
 #include "kindred/data/hdf5_header.h"
 #include "kindred/data/hdf5_read_driver.h"
 
@@ -184,7 +183,8 @@ bool natural_less(std::string_view a, std::string_view b) {
   return whole_a < whole_b;
 }
 
-Dataset::Dataset(Handle handle, std::string where, std::uintmax_t file_size)
+Dataset::Dataset(Handle handle, std::string where, std::uintmax_t file_size,
+                 std::shared_ptr<ThreadPool> pool)
     : handle_(std::move(handle)),
       type_(H5Dget_type(handle_.get())),
       where_(std::move(where)),
@@ -198,7 +198,9 @@ Dataset::Dataset(Handle handle, std::string where, std::uintmax_t file_size)
   if (rank > 0) H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
   shape_.assign(dims.begin(), dims.end());
   check_type();
-  check_storage();
+  Handle creation(H5Dget_create_plist(handle_.get()));
+  check_storage(creation);
+  packed_ = PackedChunks::find(description(), std::move(creation), std::move(pool));
 }
 
 std::int64_t Dataset::row_size() const {
@@ -231,12 +233,11 @@ void Dataset::check_type() {
 
 void Dataset::check_values() const {
   if (values_checked_) return;
-  check_chunks(handle_, shape_, 0, rows(), H5Tget_size(type_.get()), file_size_, where_);
+  check_chunks(description(), 0, rows());
   values_checked_ = true;
 }
 
-void Dataset::check_storage() const {
-  const Handle creation(H5Dget_create_plist(handle_.get()));
+void Dataset::check_storage(const Handle& creation) const {
   const H5D_layout_t layout = H5Pget_layout(creation.get());
   const std::uintmax_t element = H5Tget_size(type_.get());
   std::uintmax_t claimed = element;
@@ -269,6 +270,11 @@ void Dataset::check_storage() const {
         "the file is truncated or corrupt",
         where_, shape_text(shape_), claimed, file_size_);
 
+  check_filters(creation);
+}
+
+void Dataset::check_filters(const Handle& creation) const {
+  if (own_filters(creation)) return;
   const int filters = H5Pget_nfilters(creation.get());
   for (unsigned i = 0; i < static_cast<unsigned>(std::max(filters, 0)); ++i) {
     unsigned flags = 0, config = 0;
@@ -289,17 +295,19 @@ void Dataset::read(std::int64_t begin, std::int64_t end, T* out) const {
   if (begin == end) return;
   if (!is_number())
     throw DataFormatError("{} holds text, expected numbers; convert it first", where_);
+  if (packed_) return packed_->read(description(), begin, end, out);
   check_values();
-  read_checked(begin, end, out);
+  read_by_hdf5(begin, end, out);
 }
 
 void Dataset::read_row(std::int64_t row, std::uint8_t* out) const {
-  check_chunks(handle_, shape_, row, row + 1, H5Tget_size(type_.get()), file_size_, where_);
-  read_checked(row, row + 1, out);
+  if (packed_) return packed_->read(description(), row, row + 1, out);
+  check_chunks(description(), row, row + 1);
+  read_by_hdf5(row, row + 1, out);
 }
 
 template <class T>
-void Dataset::read_checked(std::int64_t begin, std::int64_t end, T* out) const {
+void Dataset::read_by_hdf5(std::int64_t begin, std::int64_t end, T* out) const {
   herr_t status = -1;
   if (begin == 0 && end == rows()) {
     status = H5Dread(handle_.get(), native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
@@ -321,13 +329,21 @@ void Dataset::read_checked(std::int64_t begin, std::int64_t end, T* out) const {
         where_, begin, end - 1, rows(), last_error());
 }
 
+std::int64_t Dataset::rows_at_once(std::int64_t usual, std::int64_t row_size) const {
+  constexpr std::int64_t kMostNumbers = 8 << 20;  // unless one chunk has more rows
+  if (!packed_) return usual;
+  const std::int64_t most = kMostNumbers / std::max<std::int64_t>(1, row_size) / packed_->rows();
+  const std::int64_t chunks = std::max<std::int64_t>(usual / packed_->rows(), packed_->threads());
+  return std::max<std::int64_t>(1, std::min(chunks, most)) * packed_->rows();
+}
+
 template <class T>
 void Dataset::for_each_block(
     std::int64_t begin, std::int64_t end,
     const std::function<void(std::int64_t, std::span<const T>)>& take) const {
   const std::int64_t width = std::max<std::int64_t>(1, row_size());
   const auto row_bytes = width * static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / row_bytes);
+  const auto step = rows_at_once(std::max<std::int64_t>(1, kBlockBytes / row_bytes), width);
   std::vector<T> block(static_cast<std::size_t>(std::min(step, end - begin) * width));
   for (std::int64_t row = begin; row < end; row += step) {
     const std::int64_t stop = std::min(row + step, end);
@@ -342,14 +358,16 @@ std::vector<std::string> Dataset::read_strings() const {
   check_values();
   const std::size_t width = H5Tget_size(type_.get());
   const auto count = static_cast<std::size_t>(rows() * row_size());
-  std::vector<char> packed(width * count);
-  if (count > 0 &&
-      H5Dread(handle_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.data()) < 0)
+  std::vector<char> texts(width * count);
+  if (count > 0 && packed_)
+    packed_->read_bytes(description(), texts.data());
+  else if (count > 0 &&
+           H5Dread(handle_.get(), type_.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0)
     throw DataFormatError("{}: cannot read its text; the file is truncated or corrupt (HDF5: {})",
                           where_, last_error());
   std::vector<std::string> strings;
   for (std::size_t i = 0; i < count; ++i)
-    strings.push_back(trim_padding(packed.data() + i * width, width));
+    strings.push_back(trim_padding(texts.data() + i * width, width));
   return strings;
 }
 
@@ -363,8 +381,8 @@ std::optional<std::uintmax_t> Dataset::file_offset() const {
   return offset;
 }
 
-InputFile::InputFile(const std::filesystem::path& path)
-    : path_(path), size_(check_plain_file(path)) {
+InputFile::InputFile(const std::filesystem::path& path, std::shared_ptr<ThreadPool> pool)
+    : path_(path), pool_(std::move(pool)), size_(check_plain_file(path)) {
   silence_errors();
   links_ = Handle(H5Pcreate(H5P_LINK_ACCESS));
   H5Pset_elink_cb(links_.get(), refuse_external_link, nullptr);
@@ -434,7 +452,7 @@ Handle InputFile::open(const std::string& name) const {
 Dataset InputFile::dataset(const std::string& name) const {
   Handle object = open(name);
   if (object && H5Iget_type(object.get()) == H5I_DATASET)
-    return Dataset(std::move(object), where(name), size_);
+    return Dataset(std::move(object), where(name), size_, pool_);
   if (object) throw DataFormatError("{} is a group, expected an array", where(name));
   if (find(name)) {
     const Handle again(H5Oopen(file_.get(), name.c_str(), links_.get()));  // for its cause

@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kindred/core/thread_pool.h"
+#include "kindred/data/hdf5_chunks.h"
 #include "kindred/data/hdf5_handle.h"
 
 namespace kindred::hdf5 {
@@ -30,7 +33,8 @@ bool natural_less(std::string_view a, std::string_view b);
 /// A dataset whose type, storage and size have been found sound.
 class Dataset {
  public:
-  Dataset(Handle handle, std::string where, std::uintmax_t file_size);
+  Dataset(Handle handle, std::string where, std::uintmax_t file_size,
+          std::shared_ptr<ThreadPool> pool);
 
   /// File and path, as messages begin.
   const std::string& where() const { return where_; }
@@ -44,11 +48,15 @@ class Dataset {
   std::int64_t rows() const { return shape_.empty() ? 1 : shape_[0]; }
   std::int64_t row_size() const;  ///< Numbers per row.
 
-  /// Reads rows [begin, end) as T, converted by HDF5 in a bounded buffer.
+  /// Reads rows [begin, end) as T, converted in a bounded buffer. Compressed chunks are unpacked by
+  /// all threads of the pool.
   template <class T>
   void read(std::int64_t begin, std::int64_t end, T* out) const;
   /// One row of bytes, without a look at the others: for a few of many large ones.
   void read_row(std::int64_t row, std::uint8_t* out) const;
+  /// How many rows of `row_size` numbers to read at a time: about `usual`, but whole chunks where
+  /// they are compressed, so that none is unpacked twice, and as many as there are threads.
+  std::int64_t rows_at_once(std::int64_t usual, std::int64_t row_size) const;
   /// Calls take(first row, values) for consecutive blocks of rows [begin, end).
   template <class T>
   void for_each_block(std::int64_t begin, std::int64_t end,
@@ -63,16 +71,19 @@ class Dataset {
 
  private:
   void check_type();
-  void check_storage() const;
+  void check_storage(const Handle& creation) const;
+  void check_filters(const Handle& creation) const;
   void check_values() const;
+  ChunkedDataset description() const { return {handle_, type_, shape_, where_, file_size_}; }
   template <class T>
-  void read_checked(std::int64_t begin, std::int64_t end, T* out) const;
+  void read_by_hdf5(std::int64_t begin, std::int64_t end, T* out) const;
 
   Handle handle_;
   Handle type_;
   std::string where_;
   std::uintmax_t file_size_;
   std::vector<std::int64_t> shape_;
+  std::optional<PackedChunks> packed_;   ///< Where HDF5 need not unpack them.
   mutable bool values_checked_ = false;  ///< Before the first of them is read.
   Kind kind_ = Kind::kFloat;
   bool is_byte_ = false;
@@ -83,7 +94,8 @@ class Dataset {
 class InputFile {
  public:
   /// Throws IoError when it cannot be opened and DataFormatError when it is not sound HDF5.
-  explicit InputFile(const std::filesystem::path& path);
+  /// With a pool its threads unpack what is compressed.
+  explicit InputFile(const std::filesystem::path& path, std::shared_ptr<ThreadPool> pool = {});
 
   const std::filesystem::path& path() const { return path_; }
   std::uintmax_t size() const { return size_; }
@@ -116,6 +128,7 @@ class InputFile {
   Handle attribute(const std::string& object, const std::string& name) const;
 
   std::filesystem::path path_;
+  std::shared_ptr<ThreadPool> pool_;
   std::uintmax_t size_ = 0;
   Handle file_;
   Handle links_;

@@ -224,7 +224,8 @@ class KeyedReader {
   void for_each_step(const NamedArray& array, Take take) const {
     const auto width = step_size(array);
     const auto in_row = array.row_size();
-    const auto block = std::max<std::int64_t>(1, kBlockNumbers / std::max<std::int64_t>(1, in_row));
+    const auto usual = std::max<std::int64_t>(1, kBlockNumbers / std::max<std::int64_t>(1, in_row));
+    const auto block = arrays_.rows_at_once(array, usual);
     std::vector<T> values(static_cast<std::size_t>(std::min(block, rows_) * in_row));
     for (std::int64_t begin = 0; begin < rows_; begin += block) {
       const auto end = std::min(begin + block, rows_);
@@ -496,7 +497,7 @@ Trajectories read_keyed_file(const fs::path& path, const ReadOptions& options) {
     if (const auto groups = episode_groups(file, options); !groups.empty())
       return read_groups(file, groups, options);
   }
-  auto data = read_keyed(*open_named_arrays(path), options);
+  auto data = read_keyed(*open_named_arrays(path, options.pool), options);
   if (!is_npz(path) &&
       hdf5::InputFile(path).has_attribute("", found_mark("infos/" + options.label_key))) {
     data.labels = {};

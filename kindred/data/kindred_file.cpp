@@ -20,7 +20,7 @@ constexpr std::int64_t kVersion = 1;
 class KindredReader {
  public:
   KindredReader(const std::filesystem::path& path, const ReadOptions& options)
-      : file_(path),
+      : file_(path, options.pool),
         map_(std::make_shared<MappedFile>(path, file_.size())),
         lenient_(options.lenient) {
     if (file_.text_attribute("", "format") != kKindredFormat)

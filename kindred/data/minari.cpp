@@ -154,7 +154,7 @@ Trajectories read_minari(const fs::path& path, const ReadOptions& options) {
   if (main_file.empty())
     throw IoError("'{}' is a folder without data/{}, expected a Minari dataset", path.string(),
                   kMinariMainFile);
-  const hdf5::InputFile file(main_file);
+  const hdf5::InputFile file(main_file, options.pool);
   auto groups = hdf5::numbered_children(file, "", "episode_");
   std::vector<std::string> empty;
   if (options.lenient) empty = hdf5::remove_empty(file, groups, kMinariLayout);

@@ -24,8 +24,14 @@ constexpr int kDeepestGroup = 8;           // a damaged group can contain itself
 
 class Hdf5Arrays final : public NamedArrays {
  public:
-  explicit Hdf5Arrays(const fs::path& path) : NamedArrays(path), input_(path) { add_group("", 0); }
+  Hdf5Arrays(const fs::path& path, std::shared_ptr<ThreadPool> pool)
+      : NamedArrays(path), input_(path, std::move(pool)) {
+    add_group("", 0);
+  }
 
+  std::int64_t rows_at_once(const NamedArray& array, std::int64_t usual) const override {
+    return open(array).rows_at_once(usual, array.row_size());
+  }
   void read(const NamedArray& array, std::int64_t begin, std::int64_t end,
             float* out) const override {
     open(array).read(begin, end, out);
@@ -249,10 +255,11 @@ std::string NamedArrays::where(std::string_view name) const {
   return fmt::format("{} array '{}'", file_, name);
 }
 
-std::unique_ptr<const NamedArrays> open_named_arrays(const fs::path& path) {
+std::unique_ptr<const NamedArrays> open_named_arrays(const fs::path& path,
+                                                     std::shared_ptr<ThreadPool> pool) {
   if (is_npz(path)) return std::make_unique<NpzArrays>(path);
   if (is_parquet(path)) return open_parquet_arrays(path, parquet_files(path));
-  return std::make_unique<Hdf5Arrays>(path);
+  return std::make_unique<Hdf5Arrays>(path, std::move(pool));
 }
 
 std::unique_ptr<const NamedArrays> open_parquet_arrays(

@@ -12,6 +12,8 @@
 
 namespace kindred {
 
+class ThreadPool;
+
 enum class ArrayKind { kFloat, kInteger, kBool, kText };
 
 /// "floats", "integers", "booleans", "text", as messages say.
@@ -55,6 +57,10 @@ class NamedArrays {
     return {where(array.name), row};
   }
 
+  /// How many rows to ask for at a time: about `usual`, such that nothing is unpacked twice.
+  virtual std::int64_t rows_at_once(const NamedArray& /*array*/, std::int64_t usual) const {
+    return usual;
+  }
   /// Rows [begin, end) as numbers to out[(end - begin) * row_size]; of numbers only. Larger
   /// integers than int64 holds become the largest; floats lose their fraction.
   virtual void read(const NamedArray& array, std::int64_t begin, std::int64_t end,
@@ -73,8 +79,9 @@ class NamedArrays {
 };
 
 /// Opens an HDF5, NPZ or Parquet file (or a folder of these last), told apart by its content.
-/// Throws IoError or DataFormatError.
-std::unique_ptr<const NamedArrays> open_named_arrays(const std::filesystem::path& path);
+/// With a pool its threads unpack what is compressed in HDF5. Throws IoError or DataFormatError.
+std::unique_ptr<const NamedArrays> open_named_arrays(const std::filesystem::path& path,
+                                                     std::shared_ptr<ThreadPool> pool = {});
 
 /// The columns of a Parquet table that lies in these files; messages call it `path`. `names` are
 /// what the numbers of some columns are called.

@@ -40,7 +40,7 @@ std::vector<std::int64_t> read_mask_labels(const hdf5::InputFile& file,
 }  // namespace
 
 Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions& options) {
-  const hdf5::InputFile file(path);
+  const hdf5::InputFile file(path, options.pool);
   auto groups = hdf5::numbered_children(file, "data", "demo_");
   std::vector<std::string> empty;
   if (options.lenient) empty = hdf5::remove_empty(file, groups, kRobomimicLayout);

@@ -15,12 +15,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset) {
+/// How the request wants its dataset read, by the threads of the run.
+DatasetOptions reading(const ClusterRequest& request, const RunContext& run) {
+  DatasetOptions options = request.dataset;
+  options.read.pool = run.pool;
+  return options;
+}
+
+RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset,
+                           const RunContext& run) {
   RunRecord record;
   record.version = kVersion;
   record.command = request.command;
   record.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  record.dataset = describe_dataset(request.dataset, dataset);
+  record.dataset = describe_dataset(reading(request, run), dataset);
   return record;
 }
 
@@ -70,13 +78,14 @@ struct EmptyFolderRemover {
 
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
   require_not_finished(request, run);  // before reading takes its time
-  return cluster(request, request.dataset.load(), std::move(run));
+  const Dataset dataset = reading(request, run).load();
+  return cluster(request, dataset, std::move(run));
 }
 
 ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run) {
   const auto& folder = request.folder;
   request.method->check(dataset.data);
-  RunRecord record = describe_request(request, dataset);
+  RunRecord record = describe_request(request, dataset, run);
 
   make_run_folder(folder);
   require_not_finished(request, run);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kindred/core/error.h"
+#include "kindred/core/thread_pool.h"
 #include "kindred/data/doctor.h"
 #include "kindred/data/fingerprint.h"
 #include "kindred/data/interning.h"
@@ -92,8 +93,10 @@ Dataset DatasetOptions::load_everything() const {
     return read.format == Format::kAuto ? recognise(file, read) : read.format;
   };
   const auto format = format_of(files[0]);
-  if (files.size() == 1) return {files[0], format, read_trajectories(files[0], read)};
-  ReadOptions apart = read;
+  ReadOptions how = read;
+  if (!how.pool) how.pool = std::make_shared<ThreadPool>();
+  if (files.size() == 1) return {files[0], format, read_trajectories(files[0], how)};
+  ReadOptions apart = how;
   apart.interning = Interning::kNever;  // all together, in the end
   std::vector<Trajectories> parts;
   for (const auto& file : files) {
@@ -138,7 +141,7 @@ Json describe_dataset(const DatasetOptions& options, const Dataset& dataset) {
   json["reading"] = options.to_json();
   json["fingerprint"] = to_json(fingerprint_of(dataset.data));
   json["provenance"] = dataset.data.provenance;
-  json["doctor"] = to_json(examine(dataset.data), false);
+  json["doctor"] = to_json(examine(dataset.data, options.read.pool.get()), false);
   return json;
 }
 

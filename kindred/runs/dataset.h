@@ -51,7 +51,8 @@ struct DatasetOptions {
   nlohmann::ordered_json to_json() const;
   void restore(const nlohmann::ordered_json& saved, const std::string& where);
 
-  /// Reads, labels and selects. Throws as the data room does.
+  /// Reads, labels and selects, with every core where `read` has no pool. Throws as the data room
+  /// does.
   Dataset load() const;
   /// Reads every episode, also those that are not selected, without labelling any.
   Dataset load_everything() const;
@@ -60,7 +61,7 @@ struct DatasetOptions {
 };
 
 /// What a record says of a dataset that was read so: where it is, how it was read, its fingerprint
-/// and what looks odd in it.
+/// and what looks odd in it, which the pool of `options` finds out where there is one.
 nlohmann::ordered_json describe_dataset(const DatasetOptions& options, const Dataset& dataset);
 
 /// Writes labels, of all episodes that `everything` holds, into each of its files; `options` is how

@@ -198,7 +198,9 @@ Json score_segments(const Trajectories& data, const Segmentation& found) {
 SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run) {
   const auto& folder = request.folder;
   require_free(folder, request.force);
-  const auto dataset = request.dataset.load();
+  DatasetOptions source = request.dataset;
+  source.read.pool = run.pool;
+  const auto dataset = source.load();
   const auto& data = dataset.data;
   const Stopwatch clock;
   std::vector<std::int32_t> known;

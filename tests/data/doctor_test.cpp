@@ -282,6 +282,17 @@ TEST_P(DoctorTest, NamesTheFaultAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(Faults, DoctorTest, ::testing::ValuesIn(faults()),
                          [](const auto& fault) { return fault.param.name; });
 
+TEST_P(DoctorTest, SaysTheSameWithAnyNumberOfThreads) {
+  auto draft = GetParam().good();
+  GetParam().spoil(draft);
+  const auto data = draft.data();
+  const auto expected = to_json(examine(data));
+  for (const int threads : {1, 4}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(to_json(examine(data, &pool)), expected);
+  }
+}
+
 TEST(Doctor, FindsNothingInGoodData) {
   EXPECT_THAT(keys(examine(pendulums().data())), IsEmpty());
   EXPECT_THAT(keys(examine(walks().data())), IsEmpty());
