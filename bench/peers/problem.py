@@ -58,6 +58,19 @@ def checksum(*arrays):
     return f"{total:016x}"
 
 
+def make_steps(whose):
+    """Observations [steps, INPUTS] and actions [steps, ACTIONS] of steps made by policies `whose`."""
+    steps = len(whose)
+    x = small_numbers(OBSERVATIONS, steps * INPUTS).reshape(steps, INPUTS)
+    noise = small_numbers(NOISE, steps * ACTIONS).reshape(steps, ACTIONS)
+    rows = np.arange(steps)
+    actions = np.empty((steps, ACTIONS), np.float32)
+    for j in range(ACTIONS):
+        first, second = x[rows, (whose + j) % INPUTS], x[rows, (whose + 3 * j + 1) % INPUTS]
+        actions[:, j] = first * second / 2 + noise[:, j] / 4
+    return x.astype(np.float32), actions
+
+
 @dataclasses.dataclass
 class Problem:
     policies: int = 4
@@ -71,14 +84,7 @@ class Problem:
         self.steps = self.episodes * self.length
         whose = np.arange(self.episodes) % self.policies
         self.whose = np.repeat(whose, self.length)  # [steps]
-        x = small_numbers(OBSERVATIONS, self.steps * INPUTS).reshape(self.steps, INPUTS)
-        noise = small_numbers(NOISE, self.steps * ACTIONS).reshape(self.steps, ACTIONS)
-        rows = np.arange(self.steps)
-        actions = np.empty((self.steps, ACTIONS), np.float32)
-        for j in range(ACTIONS):
-            first, second = x[rows, (self.whose + j) % INPUTS], x[rows, (self.whose + 3 * j + 1) % INPUTS]
-            actions[:, j] = first * second / 2 + noise[:, j] / 4
-        self.observations, self.actions = x.astype(np.float32), actions
+        self.observations, self.actions = make_steps(self.whose)
 
     def batches(self, begin, end):
         """Steps of the dataset for training steps [begin, end): [end - begin, policies, batch]."""
@@ -112,6 +118,52 @@ class Problem:
 
     def scoring_flop(self):
         return 2 * self.steps * self.policies * (INPUTS + HIDDEN + 2 * ACTIONS) * HIDDEN
+
+
+@dataclasses.dataclass
+class Sequences:
+    """Episodes of different lengths for the trajectory autoencoder: update i takes the `batch`
+    episodes from i * batch on, in a circle."""
+    count: int = 256
+    longest: int = 200
+    batch: int = 64
+    updates: int = 8
+    k: int = 4
+
+    def __post_init__(self):
+        half = self.longest // 2
+        drawn = bits(LENGTHS, 0, self.count) % np.uint64(self.longest - half + 1)
+        self.lengths = half + drawn.astype(np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        self.observations, self.actions = make_steps(np.repeat(np.arange(self.count) % self.k, self.lengths))
+
+    def batches(self):
+        """Episodes of the batches of a round, [rounds, batch], each the longest first."""
+        whole = np.arange(self.count // self.batch * self.batch).reshape(-1, self.batch)
+        return [b[np.argsort(-self.lengths[b], kind="stable")] for b in whole]
+
+    def parameters(self):
+        """The autoencoder's, by name: weights [inputs, outputs] and biases [1, outputs], in the order
+        of AutoencoderLayout (kindred/nn/autoencoder.h); then the centroids, [k, features]."""
+        pair, hidden, memory, features, seen = INPUTS + ACTIONS, 128, 64, 16, 16 + INPUTS
+        shapes = {
+            "step1": (pair, hidden, pair), "step1_bias": (1, hidden, pair),
+            "step2": (hidden, hidden, hidden), "step2_bias": (1, hidden, hidden),
+            "gru_input": (hidden, 3 * memory, memory), "gru_input_bias": (1, 3 * memory, memory),
+            "gru_recurrent": (memory, 3 * memory, memory), "gru_recurrent_bias": (1, 3 * memory, memory),
+            "prefix": (memory, hidden, memory), "prefix_bias": (1, hidden, memory),
+            "keys_values": (hidden, 2 * features, hidden), "queries": (1, features, 8),
+            "from_features": (features, 128, seen), "from_observation": (INPUTS, 128, seen),
+            "decoder1_bias": (1, 128, seen),
+            "decoder2": (128, 32, 128), "decoder2_bias": (1, 32, 128),
+            "decoder3": (32, 32, 32), "decoder3_bias": (1, 32, 32),
+            "mean": (32, ACTIONS, 32), "mean_bias": (1, ACTIONS, 32),
+            "deviation": (32, ACTIONS, 32), "deviation_bias": (1, ACTIONS, 32),
+            "centroids": (self.k, features, 1)}
+        return dict(zip(shapes, (a[0] for a in initial(shapes.values(), 1))))
+
+    def checksum(self):
+        return checksum(self.observations, self.actions, *self.parameters().values())
 
 
 def add_arguments(parser):
