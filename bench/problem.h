@@ -29,7 +29,7 @@ inline double small_number(Stream stream, std::int64_t counter) {
   return (static_cast<double>(bits(stream, counter) >> 52U) - 2048.0) / 1024.0;
 }
 
-/// What episode `whose` mod the policies did in one step.
+/// Step number `step` of a dataset, made by policy `whose`.
 inline void make_step(std::int64_t step, std::int64_t whose, float* observation, float* action) {
   double x[kInputs];
   for (std::int64_t i = 0; i < kInputs; ++i) {
@@ -37,9 +37,9 @@ inline void make_step(std::int64_t step, std::int64_t whose, float* observation,
     observation[i] = static_cast<float>(x[i]);
   }
   for (std::int64_t j = 0; j < kActions; ++j)
-    action[j] =
-        static_cast<float>(x[(whose + j) % kInputs] * x[(whose + 3 * j + 1) % kInputs] / 2 +
-                           small_number(kNoise, step * kActions + j) / 4);
+    action[j] = static_cast<float>(x[(whose + j) % kInputs] * x[(whose + 3 * j + 1) % kInputs] / 2 +
+                                   x[(2 * whose + j + 5) % kInputs] +
+                                   small_number(kNoise, step * kActions + j) / 4);
 }
 
 /// Parameters, array after array: each [copies, rows, columns], uniform in ±1/sqrt(fan_in).
@@ -81,6 +81,22 @@ class Checksum {
 
  private:
   std::uint64_t total_ = 0;
+};
+
+/// Episodes of different lengths for the trajectory autoencoder: update i takes the `batch`
+/// episodes from i * batch on, in a circle.
+struct Sequences {
+  std::int64_t count = 256;
+  std::int64_t longest = 200;
+  std::int64_t batch = 64;
+  std::int64_t updates = 8;
+  std::int64_t k = 4;
+
+  std::int64_t length(std::int64_t episode) const {
+    const auto half = longest / 2;
+    return half + static_cast<std::int64_t>(bits(kLengths, episode) %
+                                            static_cast<std::uint64_t>(longest - half + 1));
+  }
 };
 
 struct Problem {

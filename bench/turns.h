@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -17,19 +18,22 @@ inline void say(const Line& line) {
   std::fflush(stdout);
 }
 
+/// What some work took: `seconds` by the clock, and `cpu` of all cores.
 template <class Work>
-double seconds_of(const Work& work) {
+Line timed(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
+  const auto cpu = std::clock();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return {{"seconds", seconds.count()},
+          {"cpu", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
 }
 
 struct Turns {
   int repeat = 3;     ///< Turns, when nobody says when.
   bool wait = false;  ///< Take a turn for every line of standard input, until it ends.
 
-  /// Warms up, says what it is, then takes turns: `turn` returns what is to be said of one, its
-  /// seconds among it.
+  /// Warms up, says what it is, then takes turns: `turn` returns what is to be said of one.
   void take(const Line& about, const std::function<Line()>& turn) const {
     turn();
     auto ready = about;
@@ -38,7 +42,6 @@ struct Turns {
     const auto once = [&] {
       auto line = about;
       line.update(turn());
-      line.erase("versions");
       say(line);
     };
     std::string go;

@@ -10,7 +10,6 @@ device; --precision is that of products. Prints lines of JSON (see scripts/bench
 import argparse
 import functools
 import math
-import time
 
 import numpy as np
 
@@ -99,14 +98,12 @@ def m_step(problem, arguments, p, observations, actions):
 
     before = likelihood(p)
 
-    def timed():
-        start = time.perf_counter()
-        q = jax.block_until_ready(train(p, observations, actions, batches, rates, epsilons,
-                                        arguments.unroll))
-        seconds = time.perf_counter() - start
-        return {"seconds": seconds, "before": before, "after": likelihood(q)}
+    def turn():
+        q, took = turns.timed(lambda: jax.block_until_ready(
+            train(p, observations, actions, batches, rates, epsilons, arguments.unroll)))
+        return {**took, "before": before, "after": likelihood(q)}
 
-    return timed, {"work": problem.updates * problem.policies * problem.batch,
+    return turn, {"work": problem.updates * problem.policies * problem.batch,
                    "unit": "trained steps", "flop": problem.training_flop()}
 
 
@@ -116,15 +113,13 @@ def block_of(problem, arguments):
 
 
 def e_step(problem, arguments, p, observations, actions):
-    def timed():
-        start = time.perf_counter()
-        scores = score(p, observations, actions, problem.length, block_of(problem, arguments))
-        scores = jax.block_until_ready(scores)
-        seconds = time.perf_counter() - start
+    def turn():
+        scores, took = turns.timed(lambda: jax.block_until_ready(
+            score(p, observations, actions, problem.length, block_of(problem, arguments))))
         total = float(np.asarray(scores).sum(dtype=np.float64))
-        return {"seconds": seconds, "after": total / (problem.steps * problem.policies)}
+        return {**took, "after": total / (problem.steps * problem.policies)}
 
-    return timed, {"work": problem.steps * problem.policies, "unit": "policy-steps",
+    return turn, {"work": problem.steps * problem.policies, "unit": "policy-steps",
                    "flop": problem.scoring_flop()}
 
 
@@ -142,12 +137,12 @@ def main():
     problem = problems.from_arguments(arguments)
     data = problem.checksum()
     p = [jnp.asarray(a) for a in problem.parameters()]
-    timed, work = {"m-step": m_step, "e-step": e_step}[arguments.row](
+    turn, work = {"m-step": m_step, "e-step": e_step}[arguments.row](
         problem, arguments, p, jnp.asarray(problem.observations), jnp.asarray(problem.actions))
     shape = problem.shape if arguments.row == "m-step" else f"{problem.policies}x{problem.steps}"
     turns.take(arguments, {"row": arguments.row, "shape": shape, "who": WHO,
                            "device": jax.devices()[0].device_kind, "data": data,
-                           "versions": {"jax": jax.__version__}, **work}, timed)
+                           "versions": {"jax": jax.__version__}, **work}, turn)
 
 
 if __name__ == "__main__":

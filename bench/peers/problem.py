@@ -2,7 +2,7 @@
 same numbers for itself, bit by bit. bench/problem.h is the same in C++; `checksum` tells them apart.
 
 Steps come in episodes; episode e was made by policy e mod S, which answers an observation by
-products of some of its numbers, and noise. A training step of policy s takes `batch` of the steps of
+a number of it, a product of two, and noise. A training step of policy s takes `batch` of the steps of
 its own episodes.
 """
 import dataclasses
@@ -66,8 +66,9 @@ def make_steps(whose):
     rows = np.arange(steps)
     actions = np.empty((steps, ACTIONS), np.float32)
     for j in range(ACTIONS):
-        first, second = x[rows, (whose + j) % INPUTS], x[rows, (whose + 3 * j + 1) % INPUTS]
-        actions[:, j] = first * second / 2 + noise[:, j] / 4
+        first, second, third = (x[rows, (n * whose + m * j + c) % INPUTS]
+                                for n, m, c in ((1, 1, 0), (1, 3, 1), (2, 1, 5)))
+        actions[:, j] = first * second / 2 + third + noise[:, j] / 4
     return x.astype(np.float32), actions
 
 

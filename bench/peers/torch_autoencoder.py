@@ -16,7 +16,6 @@ import argparse
 import copy
 import math
 import sys
-import time
 
 import problem as problems
 import turns
@@ -139,18 +138,15 @@ def encoder(model, batches, arguments):
         for i in range(arguments.updates):
             loss = model.encode(batches[i % len(batches)]).square().mean()
             gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
-        return gradients, loss
-
-    def timed():
-        start = time.perf_counter()
-        gradients, loss = work()
         wait_for(arguments.device)
-        seconds = time.perf_counter() - start
-        squares = sum(g.double().square().sum() for g in gradients if g is not None)
-        return {"seconds": seconds, "before": 0.0, "after": math.sqrt(squares.item()),
-                "loss": loss.item()}
+        return gradients
 
-    return timed
+    def turn():
+        gradients, took = turns.timed(work)
+        squares = sum(g.double().square().sum() for g in gradients if g is not None)
+        return {**took, "before": 0.0, "after": math.sqrt(squares.item())}
+
+    return turn
 
 
 def caae(model, batches, arguments):
@@ -200,20 +196,22 @@ def caae(model, batches, arguments):
             graph.replay()
             return loss
 
-    def timed():
-        begin_again()
-        wait_for(arguments.device)
-        start = time.perf_counter()
+    def work():
         for i in range(arguments.updates):
             loss = step(i)
         wait_for(arguments.device)
-        seconds = time.perf_counter() - start
-        return {"seconds": seconds, "before": before, "after": loss.item()}
+        return loss
+
+    def turn():
+        begin_again()
+        wait_for(arguments.device)
+        loss, took = turns.timed(work)
+        return {**took, "before": before, "after": loss.item()}
 
     begin_again()
     with torch.no_grad():  # of the batch that comes last
         before = model.caae_loss(batches[(arguments.updates - 1) % len(batches)]).item()
-    return timed
+    return turn
 
 
 def main():

@@ -18,7 +18,6 @@ import argparse
 import math
 import multiprocessing
 import sys
-import time
 
 import problem as problems
 import turns
@@ -200,6 +199,8 @@ class CapturedTraining:
 class Processes:
     """Shares of a list of jobs, each done by a process of its own on one thread."""
 
+    cpu = 0.0  # seconds of the last call
+
     def __init__(self, do, jobs, count):
         torch.set_num_threads(1)
         self.pipes = []
@@ -212,13 +213,16 @@ class Processes:
     @staticmethod
     def work(do, share, pipe):
         while pipe.recv():
-            pipe.send(do(share).numpy())
+            result, took = turns.timed(lambda: do(share).numpy())
+            pipe.send((result, took["cpu"]))
 
     def __call__(self):
         """Results in the order of the processes."""
         for pipe in self.pipes:
             pipe.send(True)
-        return [torch.from_numpy(pipe.recv()) for pipe in self.pipes]
+        done = [pipe.recv() for pipe in self.pipes]
+        self.cpu = sum(cpu for _, cpu in done)
+        return [torch.from_numpy(result) for result, _ in done]
 
 
 def train_in_processes(t, count):
@@ -231,12 +235,18 @@ def train_in_processes(t, count):
         flat[order] = torch.cat(processes())
         return flat
 
+    train.processes = processes
     return train
 
 
-def wait_for(device):
+def cpu_of_processes(work):
+    return getattr(work, "processes", Processes).cpu
+
+
+def wait_for(device, result):
     if device == "cuda":
         torch.cuda.synchronize()
+    return result
 
 
 def m_step(problem, arguments):
@@ -250,14 +260,12 @@ def m_step(problem, arguments):
         train = train_batched if form == "batched" else train_separate
     before = t.likelihood(t.start.flat)
 
-    def timed():
-        start = time.perf_counter()
-        flat = train(t)
-        wait_for(arguments.device)
-        seconds = time.perf_counter() - start
-        return {"seconds": seconds, "before": before, "after": t.likelihood(flat)}
+    def turn():
+        flat, took = turns.timed(lambda: wait_for(arguments.device, train(t)))
+        took["cpu"] += cpu_of_processes(train)
+        return {**took, "before": before, "after": t.likelihood(flat)}
 
-    return timed, {"work": problem.updates * problem.policies * problem.batch,
+    return turn, {"work": problem.updates * problem.policies * problem.batch,
                    "unit": "trained steps", "flop": problem.training_flop()}
 
 
@@ -302,7 +310,12 @@ def score_in_processes(scoring, episodes, count):
     cuts = [episodes * i // count for i in range(count + 1)]
     processes = Processes(lambda share: scoring.scores(share[0], scoring.separate),
                           list(zip(cuts, cuts[1:])), count)
-    return lambda: torch.cat(processes())
+
+    def score():
+        return torch.cat(processes())
+
+    score.processes = processes
+    return score
 
 
 def score_by_graph(scoring, episodes):
@@ -333,15 +346,12 @@ def e_step(problem, arguments):
             of_block = torch.compile(of_block)
         score = lambda: scoring.scores((0, problem.episodes), of_block)
 
-    def timed():
-        start = time.perf_counter()
-        scores = score()
-        wait_for(arguments.device)
-        seconds = time.perf_counter() - start
-        return {"seconds": seconds,
-                "after": scores.double().sum().item() / (problem.steps * problem.policies)}
+    def turn():
+        scores, took = turns.timed(lambda: wait_for(arguments.device, score()))
+        took["cpu"] += cpu_of_processes(score)
+        return {**took, "after": scores.double().sum().item() / (problem.steps * problem.policies)}
 
-    return timed, {"work": problem.steps * problem.policies, "unit": "policy-steps",
+    return turn, {"work": problem.steps * problem.policies, "unit": "policy-steps",
                    "flop": problem.scoring_flop()}
 
 
@@ -369,12 +379,12 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = not arguments.float32
     problem = problems.from_arguments(arguments)
     data = problem.checksum()
-    timed, work = {"m-step": m_step, "e-step": e_step}[arguments.row](problem, arguments)
+    turn, work = {"m-step": m_step, "e-step": e_step}[arguments.row](problem, arguments)
     shape = problem.shape if arguments.row == "m-step" else f"{problem.policies}x{problem.steps}"
     device = torch.cuda.get_device_name() if arguments.device == "cuda" else "cpu"
     turns.take(arguments, {"row": arguments.row, "shape": shape, "who": who, "device": device,
                            "data": data, "versions": {"torch": torch.__version__,
-                                                      "threads": torch.get_num_threads()}, **work}, timed)
+                                                      "threads": torch.get_num_threads()}, **work}, turn)
 
 
 if __name__ == "__main__":

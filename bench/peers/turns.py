@@ -21,25 +21,28 @@ def add_arguments(parser):
                         help="take a turn for every line of standard input, until it ends")
 
 
+def timed(work):
+    """What `work` returns, and what it took: seconds by the clock, and of all cores."""
+    start, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return result, {"seconds": time.perf_counter() - start, "cpu": time.process_time() - cpu}
+
+
 def take(arguments, about, turn):
-    """Warms up, says what it is, then takes turns: `turn` returns what is to be said of one besides
-    its seconds, and may time itself by returning `seconds`."""
+    """Warms up, says what it is, then takes turns: `turn` returns what is to be said of one."""
     turn()
     say(**about, ready=True)
 
-    def timed():
-        start = time.perf_counter()
-        said = turn()
-        seconds = time.perf_counter() - start
-        line = {**about, "seconds": seconds, **said}
-        say(**{key: value for key, value in line.items() if key != "versions"})
+    def once():
+        line = {**about, **turn()}
+        say(**line)
         return line["seconds"]
 
     if arguments.wait:
         for _ in sys.stdin:
-            timed()
+            once()
         return
-    seconds = [timed() for _ in range(arguments.repeat)]
-    if seconds and "work" in about:
+    seconds = [once() for _ in range(arguments.repeat)]
+    if seconds:
         print(f"{about['who']} {about['row']} {about['shape']}: "
               f"{about['work'] / statistics.median(seconds) / 1e6:.3f} M {about['unit']}/s", file=sys.stderr)
