@@ -33,9 +33,10 @@ struct Turns {
   int repeat = 3;     ///< Turns, when nobody says when.
   bool wait = false;  ///< Take a turn for every line of standard input, until it ends.
 
-  /// Warms up, says what it is, then takes turns: `turn` returns what is to be said of one.
-  void take(const Line& about, const std::function<Line()>& turn) const {
-    turn();
+  /// Warms up unless a turn takes long, says what it is, then takes turns: `turn` returns what is
+  /// to be said of one.
+  void take(const Line& about, const std::function<Line()>& turn, bool warm_up = true) const {
+    if (warm_up) turn();
     auto ready = about;
     ready["ready"] = true;
     say(ready);

@@ -43,6 +43,6 @@ def take(arguments, about, turn):
             once()
         return
     seconds = [once() for _ in range(arguments.repeat)]
-    if seconds:
+    if seconds and "work" in about:
         print(f"{about['who']} {about['row']} {about['shape']}: "
               f"{about['work'] / statistics.median(seconds) / 1e6:.3f} M {about['unit']}/s", file=sys.stderr)

@@ -120,33 +120,36 @@ void time_read(const Settings& settings) {
 void time_phases(const Settings& settings) {
   auto line = about("phases", settings);
   line["who"] = "Kindred";
-  settings.turns.take(line, [&] {
-    kindred::DatasetOptions options;
-    options.files = {settings.file};
-    kindred::Dataset dataset;
-    const auto read = timed([&] { dataset = options.load(); });
-    const auto method = kindred::find_method("pg-kmeans").make();
-    kindred::RunContext run;
-    static_cast<kindred::Workers&>(run) = kindred::Workers(settings.threads);
-    kindred::ClusterOutcome outcome;
-    const auto rest = timed([&] {
-      outcome = kindred::cluster({.dataset = options,
-                                  .method = method.get(),
-                                  .folder = kindred::RunFolder(settings.folder),
-                                  .command = "bench",
-                                  .config = "",
-                                  .force = true},
-                                 dataset, run);
-    });
-    const double choosing = outcome.record.timings.at("fit");
-    return Line{{"seconds", read["seconds"].get<double>() + rest["seconds"].get<double>()},
-                {"cpu", read["cpu"].get<double>() + rest["cpu"].get<double>()},
-                {"phases",
-                 {{"read", read["seconds"]},
-                  {"choose", choosing},
-                  {"write", rest["seconds"].get<double>() - choosing}}},
-                {"after", outcome.record.result.at("k")}};
-  });
+  settings.turns.take(
+      line,
+      [&] {
+        kindred::DatasetOptions options;
+        options.files = {settings.file};
+        kindred::Dataset dataset;
+        const auto read = timed([&] { dataset = options.load(); });
+        const auto method = kindred::find_method("pg-kmeans").make();
+        kindred::RunContext run;
+        static_cast<kindred::Workers&>(run) = kindred::Workers(settings.threads);
+        kindred::ClusterOutcome outcome;
+        const auto rest = timed([&] {
+          outcome = kindred::cluster({.dataset = options,
+                                      .method = method.get(),
+                                      .folder = kindred::RunFolder(settings.folder),
+                                      .command = "bench",
+                                      .config = "",
+                                      .force = true},
+                                     dataset, run);
+        });
+        const double choosing = outcome.record.timings.at("fit");
+        return Line{{"seconds", read["seconds"].get<double>() + rest["seconds"].get<double>()},
+                    {"cpu", read["cpu"].get<double>() + rest["cpu"].get<double>()},
+                    {"phases",
+                     {{"read", read["seconds"]},
+                      {"choose", choosing},
+                      {"write", rest["seconds"].get<double>() - choosing}}},
+                    {"after", outcome.record.result.at("k")}};
+      },
+      /*warm_up=*/false);
 }
 
 }  // namespace bench

@@ -209,19 +209,20 @@ void time_search(const Settings& settings) {
   SearchOptions options;
   options.starts = settings.starts;
   options.cosines = settings.cosines;
-  settings.turns.take({{"row", "search"},
-                       {"shape", std::to_string(task.problem.steps)},
-                       {"who", "Kindred"},
-                       {"data", task.checksum.text()},
-                       {"work", task.problem.steps},
-                       {"unit", "steps"}},
-                      [&] {
-                        SearchResult result;
-                        auto line =
-                            timed([&] { result = search_partitions(task.data, options, run); });
-                        line["after"] = result.answer().fit.k;
-                        return line;
-                      });
+  settings.turns.take(
+      {{"row", "search"},
+       {"shape", std::to_string(task.problem.steps)},
+       {"who", "Kindred"},
+       {"data", task.checksum.text()},
+       {"work", task.problem.steps},
+       {"unit", "steps"}},
+      [&] {
+        SearchResult result;
+        auto line = timed([&] { result = search_partitions(task.data, options, run); });
+        line["after"] = result.answer().fit.k;
+        return line;
+      },
+      /*warm_up=*/false);
 }
 
 }  // namespace bench
