@@ -1,7 +1,7 @@
 # Every everyday task in one word; `make` alone lists them.
 #   JOBS=n   compile with n jobs instead of what cores and memory allow
 #   SETUP=:  leave the installed packages alone (elsewhere than Debian)
-#   ARGS=…   extra arguments for ctest (make test) or for each benchmark (make bench)
+#   ARGS=…   extra arguments for ctest (make test) or for scripts/bench (make bench)
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -56,13 +56,9 @@ wheel: ## Build a wheel and a source distribution of the Python package into bui
 	  -C build-dir=build/wheel -C cmake.define.Python_EXECUTABLE=$(CURDIR)/build/venv/bin/python
 
 .PHONY: bench
-bench: build ## Build and run the benchmarks
-	@found=0; \
-	for program in build/release/bench/*_bench; do \
-	  [[ -x $$program ]] || continue; \
-	  found=1; echo "== $$program"; "$$program" $(ARGS); \
-	done; \
-	[[ $$found -eq 1 ]] || { echo "make bench: no benchmark was built" >&2; exit 1; }
+bench: build ## Measure Kindred against other programs and the machine: one table of ratios
+	@$(SETUP) test
+	@scripts/bench $(ARGS)
 
 .PHONY: sanitize
 sanitize: ## Run the unit and conformance tests under address and undefined-behaviour sanitizers

@@ -1,0 +1,228 @@
+#include <numeric>
+#include <vector>
+
+#include "kindred/nn/cpu_policy.h"
+#include "kindred/policies/episode_statistics.h"
+#include "kindred/policies/partition_search.h"
+#include "kindred/policies/scoring.h"
+#include "kindred/policies/step_trainer.h"
+#include "rows.h"
+
+namespace bench {
+namespace {
+
+using namespace kindred;
+
+/// The problem as the library's own types.
+struct Task {
+  explicit Task(const Problem& p) : problem(p) {
+    std::vector<float> observations, actions;
+    problem.make(observations, actions);
+    checksum.add(observations);
+    checksum.add(actions);
+    data.observations = Observations::dense(std::move(observations), kInputs);
+    data.actions = Actions::continuous(std::move(actions), kActions);
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t e = 0; e <= problem.episodes(); ++e) offsets.push_back(e * problem.length);
+    for (std::int64_t e = 0; e < problem.episodes(); ++e) data.ids.push_back(std::to_string(e));
+    data.offsets = std::move(offsets);
+  }
+
+  Problem problem;
+  Trajectories data;
+  Checksum checksum;
+};
+
+/// Every policy's parameters, and how the policies see the data: as it is.
+struct Policies : Task {
+  explicit Policies(const Problem& p)
+      : Task(p),
+        view{NetworkInputs::from(data.observations, /*standardize=*/false), {}},
+        start({.inputs = kInputs, .discrete = false, .actions = kActions}, problem.policies) {
+    auto parameters = start.parameters();
+    const auto values = problem.parameters();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      parameters[i].values = values[i];
+      checksum.add(values[i]);
+    }
+  }
+
+  /// Mean of log π(a|s) over all steps, each under the policy it belongs to.
+  double likelihood(const PolicyStack& stack, const Workers& workers) const {
+    const auto scores = score_trajectories(data, view, stack, {}, {}, workers);
+    double sum = 0.0;
+    for (std::int64_t e = 0; e < data.episodes(); ++e) sum += scores(e, e % problem.policies);
+    return sum / static_cast<double>(problem.steps);
+  }
+
+  NetworkView view;
+  PolicyStack start;
+};
+
+/// What a step of exact policies' sums costs: the lower triangle of the features, the targets' own.
+double flop_of(const StatisticsLayout& layout) {
+  const auto f = static_cast<double>(layout.features), t = static_cast<double>(layout.targets);
+  return f * (f + 1.0) + 2.0 * f * t + 2.0 * t;
+}
+
+std::string shape_of(const Settings& settings, const StatisticsLayout& layout) {
+  return std::to_string(settings.problem.steps) + " x " + std::to_string(layout.features) + "+" +
+         std::to_string(layout.targets);
+}
+
+}  // namespace
+
+/// The products alone, of features that lie in the cache, on every core.
+void time_products(const Settings& settings) {
+  const Workers workers(settings.threads);
+  const StatisticsLayout layout{.features = 1 + kInputs + settings.cosines, .targets = kActions};
+  constexpr auto kRows = StepProducts::kMostRows;
+  const auto values = [&](std::int64_t count) {
+    std::vector<double> result(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] = small_number(kNoise, static_cast<std::int64_t>(i));
+    return result;
+  };
+  const auto features = values(kRows * layout.features), targets = values(kRows * layout.targets);
+  const auto blocks = settings.problem.steps / kRows;
+  settings.turns.take({{"row", "products"},
+                       {"shape", shape_of(settings, layout)},
+                       {"who", "Kindred"},
+                       {"work", blocks * kRows},
+                       {"unit", "steps"},
+                       {"flop", static_cast<double>(blocks * kRows) * flop_of(layout)}},
+                      [&] {
+                        return timed([&] {
+                          workers.chunks(blocks, 64, [&](std::int64_t begin, std::int64_t end) {
+                            StepProducts products(layout);
+                            std::vector<double> sums(static_cast<std::size_t>(layout.size()));
+                            for (auto i = begin; i < end; ++i)
+                              products.add(kRows, features.data(), targets.data(), sums.data());
+                          });
+                        });
+                      });
+}
+
+/// Everything between observations and the sums of clusters: scaling, cosines, products.
+void time_statistics(const Settings& settings) {
+  const Workers workers(settings.threads);
+  const Task task(settings.problem);
+  const FeatureMap map(task.data.observations, settings.cosines);
+  const ActionTargets targets(task.data.actions);
+  const StatisticsLayout layout{.features = map.count(), .targets = targets.count()};
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(task.data.episodes()));
+  for (std::size_t e = 0; e < labels.size(); ++e)
+    labels[e] = static_cast<std::int32_t>(static_cast<std::int64_t>(e) % task.problem.policies);
+  const auto steps = static_cast<double>(task.problem.steps);
+  settings.turns.take({{"row", "statistics"},
+                       {"shape", shape_of(settings, layout)},
+                       {"who", "Kindred"},
+                       {"work", task.problem.steps},
+                       {"unit", "steps"},
+                       {"flop", steps * flop_of(layout)},
+                       {"bytes", steps * (kInputs + kActions) * sizeof(float)},
+                       {"data", task.checksum.text()}},
+                      [&] {
+                        std::vector<double> sums;
+                        auto line = timed([&] {
+                          sums = cluster_sums(task.data, map, targets, labels,
+                                              task.problem.policies, workers);
+                        });
+                        line["after"] = std::accumulate(sums.begin(), sums.end(), 0.0) / steps;
+                        return line;
+                      });
+}
+
+void time_m_step(const Settings& settings) {
+  const Workers workers(settings.threads);
+  const Policies task(settings.problem);
+  const auto& p = task.problem;
+  const double before = task.likelihood(task.start, workers);
+  // Batches are drawn before the clock starts, as the peers' are.
+  std::vector<std::int64_t> batches;
+  for (std::int64_t s = 0; s < p.policies; ++s)
+    for (std::int64_t i = 0; i < p.updates; ++i)
+      for (std::int64_t b = 0; b < p.batch; ++b) batches.push_back(p.drawn(i, s, b));
+  settings.turns.take({{"row", "m-step"},
+                       {"shape", std::to_string(p.policies) + "x" + std::to_string(p.batch)},
+                       {"who", "Kindred"},
+                       {"data", task.checksum.text()},
+                       {"work", p.updates * p.policies * p.batch},
+                       {"unit", "trained steps"},
+                       {"flop", p.training_flop()}},
+                      [&] {
+                        auto stack = task.start;
+                        auto line = timed([&] {
+                          workers.chunks(p.policies, 1, [&](std::int64_t begin, std::int64_t end) {
+                            StepTrainer trainer(task.data, task.view, workers);
+                            CpuPolicy policy(stack.architecture());
+                            for (auto s = begin; s < end; ++s) {
+                              policy.load(stack, s);
+                              for (std::int64_t i = 0; i < p.updates; ++i) {
+                                trainer.gradient(
+                                    policy,
+                                    std::span(batches).subspan(
+                                        static_cast<std::size_t>((s * p.updates + i) * p.batch),
+                                        static_cast<std::size_t>(p.batch)));
+                                policy.update({});
+                              }
+                              policy.store(stack, s);
+                            }
+                          });
+                        });
+                        line["before"] = before;
+                        line["after"] = task.likelihood(stack, workers);
+                        return line;
+                      });
+}
+
+void time_e_step(const Settings& settings) {
+  const Workers workers(settings.threads);
+  const Policies task(settings.problem);
+  const auto& p = task.problem;
+  const auto work = p.steps * p.policies;
+  settings.turns.take({{"row", "e-step"},
+                       {"shape", std::to_string(p.policies) + "x" + std::to_string(p.steps)},
+                       {"who", "Kindred"},
+                       {"data", task.checksum.text()},
+                       {"work", work},
+                       {"unit", "policy-steps"},
+                       {"flop", p.scoring_flop()}},
+                      [&] {
+                        Matrix scores;
+                        auto line = timed([&] {
+                          scores =
+                              score_trajectories(task.data, task.view, task.start, {}, {}, workers);
+                        });
+                        double sum = 0.0;
+                        for (std::int64_t e = 0; e < p.episodes(); ++e)
+                          for (std::int64_t s = 0; s < p.policies; ++s) sum += scores(e, s);
+                        line["after"] = sum / static_cast<double>(work);
+                        return line;
+                      });
+}
+
+void time_search(const Settings& settings) {
+  RunContext run;
+  static_cast<Workers&>(run) = Workers(settings.threads);
+  const Task task(settings.problem);
+  SearchOptions options;
+  options.starts = settings.starts;
+  options.cosines = settings.cosines;
+  settings.turns.take(
+      {{"row", "search"},
+       {"shape", std::to_string(task.problem.steps)},
+       {"who", "Kindred"},
+       {"data", task.checksum.text()},
+       {"work", task.problem.steps},
+       {"unit", "steps"}},
+      [&] {
+        SearchResult result;
+        auto line = timed([&] { result = search_partitions(task.data, options, run); });
+        line["after"] = result.answer().fit.k;
+        return line;
+      },
+      /*warm_up=*/false);
+}
+
+}  // namespace bench
