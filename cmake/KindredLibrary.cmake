@@ -23,6 +23,9 @@ foreach(room IN LISTS torch_parts)
   target_sources(kindred_torch_library PRIVATE $<TARGET_OBJECTS:kindred_${room}_torch_objects>)
 endforeach()
 target_link_libraries(kindred_torch_library PRIVATE kindred_library kindred::torch)
+if(KINDRED_HAS_CUDA)
+  target_link_libraries(kindred_torch_library PRIVATE CUDA::cudart_static)
+endif()
 
 set_target_properties(kindred_library kindred_torch_library PROPERTIES
   LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}

@@ -10,11 +10,13 @@
 # (kindred/core/torch_part.h). kindred::<name>_torch links the room with them, and LibTorch, into a
 # program that cannot wait: a test.
 add_library(kindred_warnings INTERFACE)
+# CUDA's compiler has flags of its own.
 target_compile_options(kindred_warnings INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${KINDRED_WERROR}>:-Werror>)
+  "$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;$<$<BOOL:${KINDRED_WERROR}>:-Werror>>")
 # GCC 13 mistakes a vector<bool> in Torch 2's autograd for one that is too short.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-  target_compile_options(kindred_warnings INTERFACE -Wno-error=array-bounds)
+  target_compile_options(kindred_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Wno-error=array-bounds>)
 endif()
 
 # Makes build/<preset>/include/<name>, in which nothing but <folder> of the source tree is found.

@@ -1,12 +1,15 @@
-// Policies as networks through LibTorch: all slots train as one stack, so that a step of every
-// restart and cluster is a handful of batched products. The data lives on the device.
+// Policies as networks on a GPU: by kernels of our own where they fit, a round in one launch; else
+// through LibTorch, all slots as one stack, so that a step of every restart and cluster is a
+// handful of batched products. The data lives on the device.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
+#include "kindred/cuda/gpu_policies.h"
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/networks.h"
@@ -41,6 +44,7 @@ class StackLearner final : public Networks {
     actions_ = data.actions.is_discrete()
                    ? tensor_over(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
                    : predicted_actions();
+    if (device_.is_cuda() && !codes_) make_kernels();
   }
 
   void fit(std::span<const std::int64_t> slots, const LabelsOfRestart& labels,
@@ -53,7 +57,21 @@ class StackLearner final : public Networks {
 
   Matrix score(std::span<const std::int64_t> slots) const override {
     const c10::NoGradGuard no_grad;
-    const TensorStack stack(policies_.select(slots), device_);
+    const auto policies = policies_.select(slots);
+    if (kernels_) {
+      run_.throw_if_stopped();
+      const auto bound = common_ ? common_log_probs_.data_ptr<float>() : nullptr;
+      if (const auto scores = kernels_->score(policies, {.common = bound,
+                                                         .common_share = options_.common_share,
+                                                         .floor = options_.log_prob_floor})) {
+        Matrix result(data_.episodes(), policies.size());
+        for (std::int64_t i = 0; i < data_.episodes(); ++i)
+          for (std::int64_t s = 0; s < policies.size(); ++s)
+            result(i, s) = (*scores)[static_cast<std::size_t>(i * policies.size() + s)];
+        return result;
+      }
+    }
+    const TensorStack stack(policies, device_);
     if (codes_) {
       const auto table =
           bounded(stack.all_log_probs(seen_), common_log_probs_).permute({1, 2, 0}).to(at::kDouble);
@@ -93,6 +111,8 @@ class StackLearner final : public Networks {
 
   void train(PolicyStack& policies, std::span<const std::int64_t> slots,
              const LabelsOfRestart& labels, std::int64_t round) const override {
+    if (kernels_ && options_.batch_trajectories == 0)
+      return train_by_kernels(policies, slots, labels, round);
     const TensorStack stack(policies, device_);
     TensorAdam optimiser(stack.parameters(), stack.size());
     if (codes_) {
@@ -107,6 +127,48 @@ class StackLearner final : public Networks {
       step_until_plateau(optimiser, [&] { return batch_losses(stack, samplers); });
     }
     stack.store(policies);
+  }
+
+  void make_kernels() {
+    kernels_ = cuda::make_gpu_policies(
+        policies_.architecture(),
+        {.count = data_.steps(),
+         .inputs = seen_.data_ptr<float>(),
+         .row_of_step = row_of_step_.defined() ? row_of_step_.data_ptr<std::int64_t>() : nullptr,
+         .actions = actions_.data_ptr()},
+        data_.offsets);
+  }
+
+  /// Each policy until its own loss stops falling, as on the CPU.
+  void train_by_kernels(PolicyStack& policies, std::span<const std::int64_t> slots,
+                        const LabelsOfRestart& labels, std::int64_t round) const {
+    run_.throw_if_stopped();
+    std::vector<cuda::Lesson> lessons;
+    for (const auto slot : slots) {
+      auto& lesson = lessons.emplace_back();
+      lesson.stream = Random(static_cast<std::uint64_t>(options_.seed), "batch",
+                             static_cast<std::uint64_t>(round << 32 | slot))();
+      const auto of_restart = labels(slot / options_.k);
+      for (std::int64_t i = 0; i < data_.episodes(); ++i)
+        if (of_restart[static_cast<std::size_t>(i)] == slot % options_.k && data_.length(i) > 0)
+          lesson.parts.push_back({data_.offsets[i], data_.length(i)});
+    }
+    const auto limited = [](std::int64_t n) {
+      return static_cast<int>(std::min<std::int64_t>(n, std::numeric_limits<int>::max()));
+    };
+    const auto ends =
+        kernels_->train(policies, lessons,
+                        {.batch = limited(options_.batch_steps),
+                         .learning_rate = static_cast<float>(options_.learning_rate),
+                         .max_gradient_norm = static_cast<float>(options_.max_gradient_norm),
+                         .max_steps = limited(options_.max_steps),
+                         .plateau_steps = limited(options_.plateau_steps),
+                         .plateau_tolerance = options_.plateau_tolerance});
+    for (const auto& end : ends)
+      if (!std::isfinite(end.loss))
+        throw NumericError("training diverged (loss {}); lower learning-rate, now {}", end.loss,
+                           options_.learning_rate);
+    run_.throw_if_stopped();
   }
 
   /// Calls `work(begin, end)` for blocks of steps, one after the other.
@@ -215,9 +277,10 @@ class StackLearner final : public Networks {
 
   at::Device device_;
   std::optional<StepCodes> codes_;
-  at::Tensor seen_;              // [distinct or steps, inputs]
-  at::Tensor row_of_step_;       // [steps] into seen_; undefined when seen_ holds every step
-  at::Tensor actions_;           // [steps] or [steps, predicted]
+  at::Tensor seen_;         // [distinct or steps, inputs]
+  at::Tensor row_of_step_;  // [steps] into seen_; undefined when seen_ holds every step
+  at::Tensor actions_;      // [steps] or [steps, predicted]
+  std::unique_ptr<cuda::GpuPolicies> kernels_;  // where they fit
   at::Tensor common_log_probs_;  // [steps], or [distinct, actions] with codes_; under common_
 };
 

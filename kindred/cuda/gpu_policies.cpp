@@ -1,0 +1,161 @@
+#include "kindred/cuda/gpu_policies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kindred/cuda/cuda_internal.h"
+#include "kindred/cuda/policy_image.h"
+
+namespace kindred::cuda {
+namespace {
+
+/// Clusters of thread blocks came with compute capability 9.
+bool gpu_has_clusters() {
+  int device = 0, major = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         major >= 9;
+}
+
+/// Half of what is free, so that LibTorch finds room too.
+std::size_t room() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  return free / 2;
+}
+
+class Kernels final : public GpuPolicies {
+ public:
+  Kernels(const Shape& shape, const GpuSteps& steps, std::span<const std::int64_t> offsets)
+      : shape_(shape),
+        count_(steps.count),
+        episodes_(std::ssize(offsets) - 1),
+        steps_(bytes_of(shape, steps.count)) {
+    write_steps(shape_, count_, steps.inputs, steps.row_of_step, steps.actions, steps_.get());
+    offsets_.take(offsets.data(), offsets.size());
+  }
+
+  static std::size_t bytes_of(const Shape& shape, std::int64_t steps) {
+    return static_cast<std::size_t>(steps) *
+           static_cast<std::size_t>(StepLayout(shape.input_tiles, shape.outputs).bytes());
+  }
+
+  std::vector<TrainEnd> train(PolicyStack& policies, std::span<const Lesson> lessons,
+                              const TrainSettings& settings) override {
+    std::vector<Stretch> stretches;
+    std::vector<Trainee> trainees;
+    std::int64_t listed = 0;
+    for (const auto& lesson : lessons) {
+      const auto begin = listed;
+      for (const auto& part : lesson.parts) {
+        stretches.push_back({static_cast<std::int32_t>(part.begin),
+                             static_cast<std::int32_t>(part.length), listed});
+        listed += part.length;
+      }
+      trainees.push_back({begin, static_cast<std::uint32_t>(listed - begin), lesson.stream});
+    }
+    stretches_.take(stretches.data(), stretches.size());
+    trainees_.take(trainees.data(), trainees.size());
+    pool_.grow(static_cast<std::size_t>(listed));
+    write_pool(stretches_.get(), static_cast<int>(stretches.size()), pool_.get());
+
+    auto images = upload(policies);
+    first_averages_.zero(images.size());
+    second_averages_.zero(images.size());
+    ends_.grow(lessons.size());
+    train_policies(shape_, {.steps = steps_.get(),
+                            .pool = pool_.get(),
+                            .trainees = trainees_.get(),
+                            .images = images_.get(),
+                            .first_averages = first_averages_.get(),
+                            .second_averages = second_averages_.get(),
+                            .ends = ends_.get(),
+                            .policies = static_cast<int>(policies.size()),
+                            .settings = settings});
+    std::vector<TrainEnd> ends(lessons.size());
+    ends_.give(ends.data(), ends.size());
+    images_.give(images.data(), images.size());
+    for (std::int64_t p = 0; p < policies.size(); ++p)
+      read_image(image_of(images, p), shape_, p, policies);
+    return ends;
+  }
+
+  std::optional<std::vector<double>> score(const PolicyStack& policies,
+                                           const StepBound& bound) override {
+    upload(policies);
+    const auto in_all = policies.size();
+    // As many policies at a time as have room for what they say of every step.
+    const auto at_once = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(std::max(room(), log_probs_.bytes()) / sizeof(float)) / count_, 1,
+        in_all);
+    log_probs_.grow(static_cast<std::size_t>(at_once * count_));
+    sums_.grow(static_cast<std::size_t>(at_once * episodes_));
+    std::vector<double> result(static_cast<std::size_t>(in_all * episodes_));
+    for (std::int64_t begin = 0; begin < in_all; begin += at_once) {
+      const auto some = std::min(at_once, in_all - begin);
+      score_steps(shape_,
+                  {.steps = steps_.get(),
+                   .images = images_.get() + image_size(shape_) * static_cast<std::size_t>(begin),
+                   .log_probs = log_probs_.get(),
+                   .count = count_,
+                   .policies = static_cast<int>(some)});
+      sum_episodes({.log_probs = log_probs_.get(),
+                    .common = bound.common,
+                    .offsets = offsets_.get(),
+                    .sums = sums_.get(),
+                    .count = count_,
+                    .episodes = episodes_,
+                    .policies = static_cast<int>(some),
+                    .own_share = static_cast<float>(std::log1p(-bound.common_share)),
+                    .common_share = static_cast<float>(std::log(bound.common_share)),
+                    .floor = static_cast<float>(bound.floor)});
+      std::vector<double> sums(static_cast<std::size_t>(some * episodes_));
+      sums_.give(sums.data(), sums.size());
+      for (std::int64_t e = 0; e < episodes_; ++e)
+        std::copy_n(sums.begin() + e * some, some, result.begin() + e * in_all + begin);
+    }
+    const bool numbers = std::ranges::all_of(result, [](double x) { return std::isfinite(x); });
+    return numbers ? std::optional(std::move(result)) : std::nullopt;
+  }
+
+ private:
+  std::span<float> image_of(std::vector<float>& images, std::int64_t policy) const {
+    const auto size = image_size(shape_);
+    return std::span(images).subspan(static_cast<std::size_t>(policy) * size, size);
+  }
+
+  /// All policies into images_; also as they are there.
+  std::vector<float> upload(const PolicyStack& policies) {
+    std::vector<float> images(static_cast<std::size_t>(policies.size()) * image_size(shape_));
+    for (std::int64_t p = 0; p < policies.size(); ++p)
+      write_image(policies, p, shape_, image_of(images, p));
+    images_.take(images.data(), images.size());
+    return images;
+  }
+
+  Shape shape_;
+  std::int64_t count_, episodes_;
+  DeviceArray<unsigned char> steps_;
+  DeviceArray<std::int64_t> offsets_;
+  DeviceArray<Stretch> stretches_;
+  DeviceArray<Trainee> trainees_;
+  DeviceArray<std::int32_t> pool_;
+  DeviceArray<float> images_, first_averages_, second_averages_, log_probs_;
+  DeviceArray<TrainEnd> ends_;
+  DeviceArray<double> sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuPolicies> make_gpu_policies(const PolicyArchitecture& architecture,
+                                               const GpuSteps& steps,
+                                               std::span<const std::int64_t> offsets) {
+  const auto shape = padded_shape(architecture);
+  if (!shape || steps.count == 0 || steps.count > std::numeric_limits<std::int32_t>::max() ||
+      !gpu_has_clusters() || Kernels::bytes_of(*shape, steps.count) > room())
+    return nullptr;
+  return std::make_unique<Kernels>(*shape, steps, offsets);
+}
+
+}  // namespace kindred::cuda

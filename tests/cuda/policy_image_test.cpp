@@ -1,0 +1,80 @@
+#include "kindred/cuda/policy_image.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+namespace kindred::cuda {
+namespace {
+
+PolicyStack random_policies(const PolicyArchitecture& architecture, std::int64_t size) {
+  PolicyStack stack(architecture, size);
+  for (std::int64_t i = 0; i < size; ++i)
+    stack.initialise(i, Random(3, "policy", static_cast<std::uint64_t>(i)));
+  return stack;
+}
+
+TEST(PolicyImage, TakesTheSmallestShapeThatFits) {
+  const auto sizes = [](const PolicyArchitecture& architecture) {
+    const auto shape = padded_shape(architecture);
+    return shape ? std::vector<int>{shape->input_tiles, shape->hidden, shape->outputs}
+                 : std::vector<int>();
+  };
+  const auto gaussian = [](std::int64_t inputs, std::int64_t actions, std::int64_t width) {
+    return PolicyArchitecture{inputs, false, actions, {width, width}};
+  };
+  EXPECT_EQ(sizes(gaussian(11, 3, 128)), (std::vector{1, 128, 16}));
+  EXPECT_EQ(sizes(gaussian(17, 6, 128)), (std::vector{2, 128, 16}));
+  EXPECT_EQ(sizes(gaussian(31, 8, 100)), (std::vector{2, 128, 16}));
+  EXPECT_EQ(sizes(gaussian(32, 8, 128)), (std::vector{3, 128, 16}));
+  EXPECT_EQ(sizes(gaussian(17, 9, 128)), (std::vector{2, 128, 32}));
+  EXPECT_EQ(sizes(gaussian(17, 6, 64)), (std::vector{2, 64, 16}));
+  EXPECT_EQ(sizes(gaussian(60, 16, 10)), (std::vector{4, 64, 32}));
+  EXPECT_EQ(sizes({17, true, 16, {128, 128}}), (std::vector{2, 128, 16}));
+  EXPECT_EQ(sizes({17, true, 17, {128, 128}}), (std::vector{2, 128, 32}));
+  EXPECT_EQ(sizes({17, false, 6, {30, 128}}), (std::vector{2, 128, 16}));
+  EXPECT_EQ(sizes(gaussian(111, 8, 128)), std::vector<int>());
+  EXPECT_EQ(sizes(gaussian(17, 6, 256)), std::vector<int>());
+  EXPECT_EQ(sizes({17, false, 6, {128}}), std::vector<int>());
+  EXPECT_EQ(sizes({17, false, 6, {128, 128, 128}}), std::vector<int>());
+}
+
+TEST(PolicyImage, GivesBackWhatItWasMadeOf) {
+  for (const auto& architecture :
+       {PolicyArchitecture{17, false, 6, {128, 128}}, PolicyArchitecture{5, true, 3, {7, 40}},
+        PolicyArchitecture{40, false, 8, {128, 90}}}) {
+    const auto policies = random_policies(architecture, 3);
+    const auto shape = padded_shape(architecture).value();
+    std::vector<float> image(image_size(shape));
+    write_image(policies, 1, shape, image);
+    PolicyStack copy(architecture, 3);
+    read_image(image, shape, 2, copy);
+    std::size_t numbers = 0;
+    for (std::size_t i = 0; i < copy.parameters().size(); ++i) {
+      EXPECT_TRUE(std::ranges::equal(copy.parameters()[i].of(2), policies.parameters()[i].of(1)));
+      EXPECT_EQ(std::ranges::count(copy.parameters()[i].of(0), 0.0F), copy.parameters()[i].count());
+      numbers += static_cast<std::size_t>(copy.parameters()[i].count());
+    }
+    // Every number has a place of its own, and the rest is padding.
+    EXPECT_EQ(image.size() - static_cast<std::size_t>(std::ranges::count(image, 0.0F)), numbers);
+  }
+}
+
+TEST(PolicyImage, DrawsEveryStepAboutEquallyOften) {
+  constexpr std::uint32_t kCount = 10;
+  std::array<int, kCount> times{};
+  for (std::uint32_t step = 0; step < 100; ++step)
+    for (std::uint32_t row = 0; row < 100; ++row) ++times.at(drawn(7, step, row, kCount));
+  for (const int n : times) EXPECT_NEAR(n, 1000, 120);  // four standard deviations
+  std::set<std::uint32_t> distinct;
+  for (std::uint32_t row = 0; row < 1000; ++row) distinct.insert(drawn(7, 3, row, 4000000000U));
+  EXPECT_EQ(distinct.size(), 1000U);
+  EXPECT_NE(drawn(7, 3, 5, 4000000000U), drawn(8, 3, 5, 4000000000U));
+  EXPECT_NE(drawn(7, 3, 5, 4000000000U), drawn(7, 4, 5, 4000000000U));
+}
+
+}  // namespace
+}  // namespace kindred::cuda
