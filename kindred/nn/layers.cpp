@@ -17,11 +17,10 @@ void for_each_set(std::int64_t rows, std::int64_t columns, const float* x, Visit
 }  // namespace
 
 void Linear::forward(std::int64_t rows, const float* x, const float* parameters,
-                     std::vector<float>& out) const {
+                     std::vector<float>& out, bool rectify) const {
   grow(out, rows * outputs);
-  const bool biased = bias != kNoBias;
-  if (biased) fill_rows(rows, outputs, parameters + bias, out.data());
-  gemm(rows, outputs, inputs, {x, inputs, 1}, parameters + weight, out.data(), biased);
+  gemm(rows, outputs, inputs, {x, inputs, 1}, parameters + weight, out.data(),
+       {.bias = bias == kNoBias ? nullptr : parameters + bias, .rectify = rectify});
 }
 
 void Linear::parameter_gradient(std::int64_t rows, const float* x, const float* delta,
@@ -31,9 +30,10 @@ void Linear::parameter_gradient(std::int64_t rows, const float* x, const float* 
 }
 
 void Linear::pass_back(std::int64_t rows, const float* delta, const float* transposed,
-                       std::vector<float>& below, bool add) const {
+                       std::vector<float>& below, bool add, const float* rectified) const {
   grow(below, rows * inputs);
-  gemm(rows, inputs, outputs, {delta, outputs, 1}, transposed + weight, below.data(), add);
+  gemm(rows, inputs, outputs, {delta, outputs, 1}, transposed + weight, below.data(),
+       {.accumulate = add, .gate = rectified});
 }
 
 void Linear::transpose_weight(const float* parameters, float* transposed) const {
