@@ -70,7 +70,6 @@ void gru_cell_backward(std::int64_t rows, std::int64_t width, const float* __res
 }  // namespace
 
 void CpuEncoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch, float* features) {
-  const auto& a = w.architecture();
   const auto& layers = w.layers();
   const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
   layers.step1.forward(pairs, batch.pairs.data(), w.parameters(), layer1_, /*rectify=*/true);

@@ -43,6 +43,7 @@ template <class T>
 struct Ends {
   bool accumulate = false, rectify = false;
   const T *bias = nullptr, *gate = nullptr;
+  std::int64_t padding = 0;
 };
 
 /// C [.., .. of `stride`] at `data`, with what its sums start from and end as.
@@ -56,8 +57,10 @@ struct Target {
     const auto offset = row * stride + column;
     return {data + offset,
             stride,
-            {ends.accumulate, ends.rectify, ends.bias ? ends.bias + column : nullptr,
-             ends.gate ? ends.gate + offset : nullptr}};
+            {.accumulate = ends.accumulate,
+             .rectify = ends.rectify,
+             .bias = ends.bias ? ends.bias + column : nullptr,
+             .gate = ends.gate ? ends.gate + offset : nullptr}};
   }
 };
 
@@ -111,7 +114,7 @@ template <class Machine, int Rows, int Columns, class T>
 template <class Machine, int Columns, class T>
 [[gnu::always_inline]] inline void panel(std::int64_t m, std::int64_t k, Operand<T> a, const T* b,
                                          std::int64_t b_stride, const Target<T>& c) {
-  constexpr auto kRows = Machine::kRows;
+  constexpr auto kRows = 2 * Machine::kRows / Columns;
   std::int64_t i = 0;
   for (; i + kRows <= m; i += kRows)
     tile<Machine, kRows, Columns>(k, a.from(i), b, b_stride, c.from(i, 0));
@@ -122,10 +125,12 @@ template <class Machine>
 [[gnu::always_inline]] inline void product(std::int64_t m, std::int64_t n, std::int64_t k,
                                            Operand<float> a, const float* b, float* c,
                                            const Ends<float>& ends) {
+  using InMemory = typename Machine::template Of<float>::InMemory;
   constexpr auto kWidth = Machine::template Of<float>::kWidth;
   constexpr auto kPanel = 2 * kWidth;
   alignas(64) float packed[kDepth * kPanel];
   const bool pack = m >= kRowsWorthPacking && n > kPanel;
+  const auto columns = padded(n - ends.padding, kWidth);
   std::int64_t depth = 0;
   do {
     const auto part = std::min(kDepth, k - depth);
@@ -138,17 +143,21 @@ template <class Machine>
                                 .gate = last ? ends.gate : nullptr}};
     const auto a_part = a.from(0, depth);
     std::int64_t j = 0;
-    for (; j + kPanel <= n; j += kPanel) {
+    for (; j + kPanel <= columns; j += kPanel) {
       const float* b_part = b + depth * n + j;
       if (pack)
         for (std::int64_t p = 0; p < part; ++p)
-          std::copy_n(b_part + p * n, kPanel, packed + p * kPanel);
+          for (auto l : {std::int64_t{0}, kWidth})
+            *reinterpret_cast<InMemory*>(packed + p * kPanel + l) =
+                *reinterpret_cast<const InMemory*>(b_part + p * n + l);
       panel<Machine, 2>(m, part, a_part, pack ? packed : b_part, pack ? kPanel : n,
                         target.from(0, j));
     }
-    if (j < n) panel<Machine, 1>(m, part, a_part, b + depth * n + j, n, target.from(0, j));
+    if (j < columns) panel<Machine, 1>(m, part, a_part, b + depth * n + j, n, target.from(0, j));
     depth += part;
   } while (depth < k);
+  if (columns < n && !ends.accumulate)
+    for (std::int64_t i = 0; i < m; ++i) std::fill(c + i * n + columns, c + (i + 1) * n, 0.0F);
 }
 
 template <class Machine>
@@ -209,7 +218,7 @@ const Products& products() {
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b, float* c,
           const ProductEnds& ends) {
   products().product(m, n, k, {a.data, a.row_stride, a.column_stride}, b, c,
-                     {ends.accumulate, ends.rectify, ends.bias, ends.gate});
+                     {ends.accumulate, ends.rectify, ends.bias, ends.gate, ends.padding});
 }
 
 void add_gram(std::int64_t n, std::int64_t width, const double* x, double* c) {

@@ -34,6 +34,7 @@ struct ProductEnds {
   const float* bias = nullptr;  ///< or from this row [n], else from 0.
   bool rectify = false;         ///< Sums that are not positive become 0,
   const float* gate = nullptr;  ///< or those where this [m, n] is not positive.
+  std::int64_t padding = 0;     ///< So many columns of B and of the bias, the last, are 0.
 };
 
 /// C = A · B, between its ends. A is [m, k]; B is [k, n] and C is [m, n], both row-major and dense;

@@ -23,6 +23,7 @@ struct Linear {
 
   std::int64_t inputs = 0, outputs = 0;  ///< As in memory: outputs are a multiple of kLane.
   std::int64_t weight = 0, bias = kNoBias;
+  std::int64_t padding = 0;  ///< So many outputs, the last, are always 0, as is their gradient.
 
   /// Where `rectify`, through a ReLU.
   void forward(std::int64_t rows, const float* x, const float* parameters, std::vector<float>& out,

@@ -33,7 +33,8 @@ Mlp::Mlp(MlpShape shape) : shape_(std::move(shape)) {
   std::int64_t inputs = shape_.inputs, width = inputs, offset = 0;
   const auto place = [&](std::int64_t outputs) {
     const auto bias = offset + width * padded(outputs);
-    layers_.push_back({{width, padded(outputs), offset, bias}, inputs, outputs});
+    layers_.push_back(
+        {{width, padded(outputs), offset, bias, padded(outputs) - outputs}, inputs, outputs});
     offset = bias + padded(outputs);
   };
   for (const auto units : shape_.hidden) {

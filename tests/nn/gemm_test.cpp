@@ -76,6 +76,29 @@ TEST(Gemm, StartsAndEndsAsAsked) {
       }
 }
 
+/// Padding comes out as zeros, or as what it was where sums are added to, without being computed.
+TEST(Gemm, LeavesOutPadding) {
+  for (const std::int64_t m : {1, 13, 40})
+    for (const std::int64_t n : {16, 48})
+      for (const std::int64_t padding : {1, 7, 8, 10, 15}) {
+        const std::int64_t k = 30;
+        const auto a = normal_values(m * k, 1), start = normal_values(m * n, 3);
+        auto b = normal_values(k * n, 2), bias = normal_values(n, 4);
+        for (std::int64_t i = 0; i < (k + 1) * n; ++i)
+          if (i % n >= n - padding)
+            (i < k * n ? b[static_cast<std::size_t>(i)]
+                       : bias[static_cast<std::size_t>(i - k * n)]) = 0.0F;
+        for (const bool accumulate : {false, true}) {
+          ProductEnds ends{.accumulate = accumulate, .bias = accumulate ? nullptr : bias.data()};
+          auto expected = start, c = start;
+          gemm(m, n, k, {a.data(), k, 1}, b.data(), expected.data(), ends);
+          ends.padding = padding;
+          gemm(m, n, k, {a.data(), k, 1}, b.data(), c.data(), ends);
+          ASSERT_EQ(c, expected);
+        }
+      }
+}
+
 /// A row of a batch is the same bits as the row alone.
 TEST(Gemm, DoesNotDependOnTheRowsAround) {
   const std::int64_t m = 53, n = 48, k = 300;
