@@ -36,7 +36,7 @@ AutoencoderWeights::AutoencoderWeights(const AutoencoderArchitecture& architectu
              .decoder2 = layer(at.decoder2, at.decoder2_bias.offset),
              .decoder3 = layer(at.decoder3, at.decoder3_bias.offset)};
   const auto width = padded(a.actions);
-  head_ = {a.decoder3, width, 0, a.decoder3 * width};
+  head_ = {a.decoder3, width, 0, a.decoder3 * width, width - a.actions};
   heads_.push_back({&layout_.mean, &layout_.mean_bias, {}, {}});
   if (!a.discrete) heads_.push_back({&layout_.deviation, &layout_.deviation_bias, {}, {}});
   for (auto& head : heads_) {

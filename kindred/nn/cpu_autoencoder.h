@@ -97,6 +97,7 @@ class CpuDecoder {
 
   std::vector<float> from_observation_, from_features_, layer1_, layer2_, layer3_;
   std::vector<float> heads_[2], d_heads_[2], head_gradient_;
+  std::vector<float> of_steps_;  // log-densities, or their factors in the loss
   std::vector<float> d_layer1_, d_layer2_, d_layer3_, d_from_observation_, d_from_features_;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kindred/nn/cpu_autoencoder.h"
+#include "kindred/nn/gaussian.h"
 #include "kindred/nn/layers.h"
 #include "kindred/nn/vectorise.h"
 
@@ -43,10 +44,8 @@ void CpuDecoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch
     add_parts(batch.active(t), a.decoder1, batch.observation_of_step.data() + begin,
               from_observation_.data(), from_features_.data(), layer1_.data() + begin * a.decoder1);
   }
-  layers.decoder2.forward(steps, layer1_.data(), w.parameters(), layer2_);
-  relu(steps * a.decoder2, layer2_.data());
-  layers.decoder3.forward(steps, layer2_.data(), w.parameters(), layer3_);
-  relu(steps * a.decoder3, layer3_.data());
+  layers.decoder2.forward(steps, layer1_.data(), w.parameters(), layer2_, /*rectify=*/true);
+  layers.decoder3.forward(steps, layer2_.data(), w.parameters(), layer3_, /*rectify=*/true);
   const auto width = w.head().outputs;
   for (std::size_t h = 0; h < w.heads().size(); ++h)
     w.head().forward(steps, layer3_.data(), w.heads()[h].parameters.data(), heads_[h]);
@@ -60,13 +59,11 @@ void CpuDecoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch
     });
     return;
   }
+  grow(of_steps_, steps);
+  gaussian_log_densities(steps, a.actions, width, heads_[0].data(), heads_[1].data(),
+                         batch.continuous_actions.data(), of_steps_.data());
   for_each_step(batch, [&](std::int64_t b, std::int64_t step) {
-    const float* action = batch.continuous_actions.data() + step * a.actions;
-    const float* mean = heads_[0].data() + step * width;
-    const float* raw = heads_[1].data() + step * width;
-    for (std::int64_t j = 0; j < a.actions; ++j)
-      log_likelihood[b] -=
-          GaussianTerm(mean[j], raw[j], action[j]).surprise() + static_cast<float>(kHalfLogTwoPi);
+    log_likelihood[b] += of_steps_[static_cast<std::size_t>(step)];
   });
 }
 
@@ -79,24 +76,23 @@ void CpuDecoder::heads_backward(const AutoencoderWeights& w, const SequenceBatch
     grow(d_heads_[h], steps * width);
     std::fill_n(d_heads_[h].data(), steps * width, 0.0F);
   }
-  for_each_step(batch, [&](std::int64_t b, std::int64_t step) {
-    const float g = output_gradient[b];
-    const float* first = heads_[0].data() + step * width;
-    float* d_first = d_heads_[0].data() + step * width;
-    if (a.discrete) {
-      for (std::int64_t j = 0; j < a.actions; ++j) d_first[j] = -g * fast_exp(first[j]);
-      d_first[batch.discrete_actions[static_cast<std::size_t>(step)]] += g;
-      return;
-    }
-    const float* action = batch.continuous_actions.data() + step * a.actions;
-    const float* raw = heads_[1].data() + step * width;
-    float* d_raw = d_heads_[1].data() + step * width;
-    for (std::int64_t j = 0; j < a.actions; ++j) {
-      const GaussianTerm term(first[j], raw[j], action[j]);
-      d_first[j] = term.by_mean(g);
-      d_raw[j] = term.by_deviation(g) * sigmoid(raw[j]);
-    }
-  });
+  if (a.discrete) {
+    for_each_step(batch, [&](std::int64_t b, std::int64_t step) {
+      const float g = output_gradient[b];
+      const float* log_prob = heads_[0].data() + step * width;
+      float* d_logit = d_heads_[0].data() + step * width;
+      for (std::int64_t j = 0; j < a.actions; ++j) d_logit[j] = -g * fast_exp(log_prob[j]);
+      d_logit[batch.discrete_actions[static_cast<std::size_t>(step)]] += g;
+    });
+  } else {
+    grow(of_steps_, steps);
+    for_each_step(batch, [&](std::int64_t b, std::int64_t step) {
+      of_steps_[static_cast<std::size_t>(step)] = output_gradient[b];
+    });
+    gaussian_gradient(steps, a.actions, width, heads_[0].data(), heads_[1].data(),
+                      batch.continuous_actions.data(), of_steps_.data(), d_heads_[0].data(),
+                      d_heads_[1].data());
+  }
   for (std::size_t h = 0; h < w.heads().size(); ++h) {
     const auto& head = w.heads()[h];
     head_gradient_.assign(head.parameters.size(), 0.0F);
@@ -105,7 +101,8 @@ void CpuDecoder::heads_backward(const AutoencoderWeights& w, const SequenceBatch
       add(a.actions, head_gradient_.data() + i * width,
           gradient + head.weight->offset + i * a.actions);
     add(a.actions, head_gradient_.data() + w.head().bias, gradient + head.bias->offset);
-    w.head().pass_back(steps, d_heads_[h].data(), head.transposed.data(), d_layer3_, h > 0);
+    w.head().pass_back(steps, d_heads_[h].data(), head.transposed.data(), d_layer3_, h > 0,
+                       h + 1 == w.heads().size() ? layer3_.data() : nullptr);
   }
 }
 
@@ -116,13 +113,12 @@ void CpuDecoder::backward(const AutoencoderWeights& w, const SequenceBatch& batc
   const auto& layers = w.layers();
   const auto steps = batch.steps();
   heads_backward(w, batch, output_gradient, gradient);
-  mask_gradient(steps * a.decoder3, layer3_.data(), d_layer3_.data());
   layers.decoder3.parameter_gradient(steps, layer2_.data(), d_layer3_.data(), gradient);
-  layers.decoder3.pass_back(steps, d_layer3_.data(), w.transposed(), d_layer2_);
-  mask_gradient(steps * a.decoder2, layer2_.data(), d_layer2_.data());
+  layers.decoder3.pass_back(steps, d_layer3_.data(), w.transposed(), d_layer2_, /*add=*/false,
+                            layer2_.data());
   layers.decoder2.parameter_gradient(steps, layer1_.data(), d_layer2_.data(), gradient);
-  layers.decoder2.pass_back(steps, d_layer2_.data(), w.transposed(), d_layer1_);
-  mask_gradient(steps * a.decoder1, layer1_.data(), d_layer1_.data());
+  layers.decoder2.pass_back(steps, d_layer2_.data(), w.transposed(), d_layer1_, /*add=*/false,
+                            layer1_.data());
 
   d_from_features_.assign(static_cast<std::size_t>(batch.sequences() * a.decoder1), 0.0F);
   for (std::int64_t t = 0; t < batch.longest(); ++t)

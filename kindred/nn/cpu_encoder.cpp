@@ -70,18 +70,14 @@ void gru_cell_backward(std::int64_t rows, std::int64_t width, const float* __res
 }  // namespace
 
 void CpuEncoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch, float* features) {
-  const auto& a = w.architecture();
   const auto& layers = w.layers();
   const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
-  layers.step1.forward(pairs, batch.pairs.data(), w.parameters(), layer1_);
-  relu(pairs * a.hidden, layer1_.data());
-  layers.step2.forward(pairs, layer1_.data(), w.parameters(), layer2_);
-  relu(pairs * a.hidden, layer2_.data());
+  layers.step1.forward(pairs, batch.pairs.data(), w.parameters(), layer1_, /*rectify=*/true);
+  layers.step2.forward(pairs, layer1_.data(), w.parameters(), layer2_, /*rectify=*/true);
   layers.gru_input.forward(pairs, layer2_.data(), w.parameters(), gru_input_);
   run_gru(w, batch);
   const auto steps = batch.steps();
-  layers.prefix.forward(steps, states_.data(), w.parameters(), prefixes_);
-  relu(steps * a.hidden, prefixes_.data());
+  layers.prefix.forward(steps, states_.data(), w.parameters(), prefixes_, /*rectify=*/true);
   layers.keys_values.forward(steps, prefixes_.data(), w.parameters(), keys_values_);
   attend(w, batch, features);
 }
@@ -159,8 +155,8 @@ void CpuEncoder::backward(const AutoencoderWeights& w, const SequenceBatch& batc
   const auto steps = batch.steps();
   attend_backward(w, batch, features, feature_gradient, gradient);
   layers.keys_values.parameter_gradient(steps, prefixes_.data(), d_keys_values_.data(), gradient);
-  layers.keys_values.pass_back(steps, d_keys_values_.data(), w.transposed(), d_prefixes_);
-  mask_gradient(steps * layers.prefix.outputs, prefixes_.data(), d_prefixes_.data());
+  layers.keys_values.pass_back(steps, d_keys_values_.data(), w.transposed(), d_prefixes_,
+                               /*add=*/false, prefixes_.data());
   layers.prefix.parameter_gradient(steps, states_.data(), d_prefixes_.data(), gradient);
   layers.prefix.pass_back(steps, d_prefixes_.data(), w.transposed(), d_states_);
   gru_backward(w, batch);
@@ -221,16 +217,15 @@ void CpuEncoder::gru_backward(const AutoencoderWeights& w, const SequenceBatch& 
 void CpuEncoder::steps_backward(const AutoencoderWeights& w, const SequenceBatch& batch,
                                 float* gradient) {
   const auto& layers = w.layers();
-  const auto width = w.architecture().hidden;
   const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
   const float* d_input =
       gather_gradients(pairs, layers.gru_input.outputs, batch.pair_of_step, d_input_, d_gru_input_);
   layers.gru_input.parameter_gradient(pairs, layer2_.data(), d_input, gradient);
-  layers.gru_input.pass_back(pairs, d_input, w.transposed(), d_layer2_);
-  mask_gradient(pairs * width, layer2_.data(), d_layer2_.data());
+  layers.gru_input.pass_back(pairs, d_input, w.transposed(), d_layer2_, /*add=*/false,
+                             layer2_.data());
   layers.step2.parameter_gradient(pairs, layer1_.data(), d_layer2_.data(), gradient);
-  layers.step2.pass_back(pairs, d_layer2_.data(), w.transposed(), d_layer1_);
-  mask_gradient(pairs * width, layer1_.data(), d_layer1_.data());
+  layers.step2.pass_back(pairs, d_layer2_.data(), w.transposed(), d_layer1_, /*add=*/false,
+                         layer1_.data());
   layers.step1.parameter_gradient(pairs, batch.pairs.data(), d_layer1_.data(), gradient);
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "kindred/core/error.h"
+#include "kindred/nn/gaussian.h"
 
 namespace kindred {
 namespace {
@@ -60,31 +62,23 @@ std::int64_t CpuPolicy::rows_of(std::span<const float> inputs) const {
   return static_cast<std::int64_t>(inputs.size()) / architecture_.inputs;
 }
 
-void CpuPolicy::all_log_probs(std::span<const float> inputs, std::span<float> out) {
+void CpuPolicy::all_log_probs(std::span<const float> inputs, std::span<float> out,
+                              Mlp::Pass& pass) const {
   const auto rows = rows_of(inputs);
   const auto actions = architecture_.actions, stride = network_.output_stride();
-  network_.forward(rows, inputs.data(), pass_);
-  float* logits = pass_.heads[0].data();
+  network_.forward(rows, inputs.data(), pass);
+  float* logits = pass.heads[0].data();
   log_softmax(rows, actions, stride, logits);
   for (std::int64_t b = 0; b < rows; ++b)
     std::copy_n(logits + b * stride, actions, out.data() + b * actions);
 }
 
 void CpuPolicy::log_densities(std::span<const float> inputs, std::span<const float> actions,
-                              std::span<float> out) {
+                              std::span<float> out, Mlp::Pass& pass) const {
   const auto rows = rows_of(inputs);
-  const auto stride = network_.output_stride();
-  network_.forward(rows, inputs.data(), pass_);
-  const float* action = actions.data();
-  for (std::int64_t b = 0; b < rows; ++b) {
-    const float* mean = pass_.heads[0].data() + b * stride;
-    const float* raw = pass_.heads[1].data() + b * stride;
-    float sum = 0.0F;
-    for (std::int64_t a = 0; a < architecture_.actions; ++a)
-      sum -=
-          GaussianTerm(mean[a], raw[a], *action++).surprise() + static_cast<float>(kHalfLogTwoPi);
-    out[static_cast<std::size_t>(b)] = sum;
-  }
+  network_.forward(rows, inputs.data(), pass);
+  gaussian_log_densities(rows, architecture_.actions, network_.output_stride(),
+                         pass.heads[0].data(), pass.heads[1].data(), actions.data(), out.data());
 }
 
 void CpuPolicy::distribution(std::span<const float> inputs, std::span<float> out) const {
@@ -136,21 +130,11 @@ double CpuPolicy::gradient_on_actions(std::span<const float> inputs, std::span<c
   const auto stride = network_.output_stride();
   network_.forward(rows, inputs.data(), pass_);
   deltas_.assign(static_cast<std::size_t>(2 * rows * stride), 0.0F);
-  const float* action = actions.data();
-  double loss = 0.0;
-  for (std::int64_t b = 0; b < rows; ++b) {
-    const float weight = weights[static_cast<std::size_t>(b)];
-    const float* mean = pass_.heads[0].data() + b * stride;
-    const float* raw = pass_.heads[1].data() + b * stride;
-    float* d_mean = deltas_.data() + b * stride;
-    float* d_raw = d_mean + rows * stride;
-    for (std::int64_t a = 0; a < architecture_.actions; ++a) {
-      const GaussianTerm term(mean[a], raw[a], *action++);
-      loss += static_cast<double>(weight) * (static_cast<double>(term.surprise()) + kHalfLogTwoPi);
-      d_mean[a] = term.by_mean(-weight);
-      d_raw[a] = term.by_deviation(-weight) / (1.0F + std::exp(-raw[a]));
-    }
-  }
+  factors_.resize(weights.size());
+  std::ranges::transform(weights, factors_.begin(), std::negate<>{});
+  const double loss = gaussian_gradient(rows, architecture_.actions, stride, pass_.heads[0].data(),
+                                        pass_.heads[1].data(), actions.data(), factors_.data(),
+                                        deltas_.data(), deltas_.data() + rows * stride);
   backward(inputs);
   return loss;
 }

@@ -36,10 +36,19 @@ class CpuPolicy {
 
   /// Log-probabilities of all actions: inputs [batch, inputs] → out [batch, actions]. Discrete
   /// only.
-  void all_log_probs(std::span<const float> inputs, std::span<float> out);
+  void all_log_probs(std::span<const float> inputs, std::span<float> out) {
+    all_log_probs(inputs, out, pass_);
+  }
   /// Log-density of continuous actions [batch, actions] → out [batch]. Continuous only.
   void log_densities(std::span<const float> inputs, std::span<const float> actions,
-                     std::span<float> out);
+                     std::span<float> out) {
+    log_densities(inputs, actions, out, pass_);
+  }
+  /// The same over buffers that several policies take turns with: they stay in cache, and each
+  /// thread has its own.
+  void all_log_probs(std::span<const float> inputs, std::span<float> out, Mlp::Pass& pass) const;
+  void log_densities(std::span<const float> inputs, std::span<const float> actions,
+                     std::span<float> out, Mlp::Pass& pass) const;
 
   /// What the policy would do: inputs [batch, inputs] → probabilities [batch, actions]; continuous:
   /// means and standard deviations [batch, 2, actions]. Safe to call from several threads.
@@ -67,7 +76,8 @@ class CpuPolicy {
   Mlp::Pass pass_;  // of whoever trains; distribution() has its own
   Adam adam_;
   std::vector<float> gradient_;
-  std::vector<float> deltas_;  // the loss's gradient at the outputs, [heads, batch, output_stride]
+  std::vector<float> deltas_;   // the loss's gradient at the outputs, [heads, batch, output_stride]
+  std::vector<float> factors_;  // of the actions' log-densities in the loss, [batch]
 };
 
 }  // namespace kindred

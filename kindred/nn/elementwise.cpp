@@ -40,10 +40,14 @@ void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, float* ou
     for (std::int64_t c = 0; c < columns; ++c) out[c] += x[r * columns + c];
 }
 
-KINDRED_VECTORISE
 void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* out) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+  // In blocks, so that the lines that are written stay in the cache until they are full.
+  constexpr std::int64_t kBlock = 16;
+  for (std::int64_t r0 = 0; r0 < rows; r0 += kBlock)
+    for (std::int64_t c0 = 0; c0 < columns; c0 += kBlock)
+      for (auto c = c0; c < std::min(c0 + kBlock, columns); ++c)
+        for (auto r = r0; r < std::min(r0 + kBlock, rows); ++r)
+          out[c * rows + r] = in[r * columns + c];
 }
 
 KINDRED_VECTORISE
@@ -66,6 +70,19 @@ float squared_norm(std::int64_t n, const float* x) {
   for (; i < n; ++i) total += x[i] * x[i];
   for (const float sum : sums) total += sum;
   return total;
+}
+
+KINDRED_VECTORISE
+void mix_log_probs(std::int64_t n, float log_share, float log_other_share, const float* other,
+                   float floor, float* x) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float a = log_share + x[i], b = log_other_share + other[i];
+    const float more = a < b ? b : a;
+    const float difference = a - b;  // not a number where both are impossible
+    const float less = fast_exp(difference > 0.0F ? -difference : difference);
+    const float sum = more + log1p_of_share(less > 0.0F ? less : 0.0F);
+    x[i] = sum > floor ? sum : floor;
+  }
 }
 
 void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, float* x) {

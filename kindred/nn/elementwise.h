@@ -29,7 +29,38 @@ inline float fast_exp(float x) {
 
 inline float sigmoid(float x) { return 1.0F / (1.0F + fast_exp(-x)); }
 inline float fast_tanh(float x) { return 2.0F * sigmoid(2.0F * x) - 1.0F; }
-inline float softplus(float x) { return x > 20.0F ? x : std::log1p(std::exp(x)); }
+
+/// log((1 + s) / (1 - s)) for |s| ≤ 1/3: the series of 2 artanh(s) up to where a float ends.
+inline float log_of_ratio(float s) {
+  const float q = s * s;
+  float p = 1.0F / 13.0F;
+  p = p * q + 1.0F / 11.0F;
+  p = p * q + 1.0F / 9.0F;
+  p = p * q + 1.0F / 7.0F;
+  p = p * q + 1.0F / 5.0F;
+  p = p * q + 1.0F / 3.0F;
+  return 2.0F * (p * q * s + s);
+}
+
+/// log(1 + x) for x in [0, 1], right to the last bits also where x is small.
+inline float log1p_of_share(float x) { return log_of_ratio(x / (2.0F + x)); }
+
+/// log x of positive, finite, normal numbers.
+inline float fast_log(float x) {
+  // x = m · 2^n with m between √½ and √2.
+  constexpr std::int32_t kRootHalf = 0x3F3504F3;
+  const auto bits = std::bit_cast<std::int32_t>(x);
+  const std::int32_t exponent = (bits - kRootHalf) >> 23;
+  const float m = std::bit_cast<float>(bits - exponent * (1 << 23));
+  const auto n = static_cast<float>(exponent);
+  return n * 0.693359375F + (log_of_ratio((m - 1.0F) / (m + 1.0F)) - n * 2.12194440e-4F);
+}
+
+/// log(1 + e^x)
+inline float softplus(float x) {
+  const float positive = x > 0.0F ? x : 0.0F;
+  return positive + log1p_of_share(fast_exp(x - 2.0F * positive));
+}
 
 /// x = max(x, 0)
 void relu(std::int64_t n, float* x);
@@ -52,6 +83,9 @@ void add(std::int64_t n, const float* from, float* to);
 void fill_rows(std::int64_t rows, std::int64_t columns, const float* row, float* x);
 /// Σ x²
 float squared_norm(std::int64_t n, const float* x);
+/// x = log(share · e^x + other_share · e^other), but at least `floor`; shares as logarithms.
+void mix_log_probs(std::int64_t n, float log_share, float log_other_share, const float* other,
+                   float floor, float* x);
 /// Rows [rows, stride] become log-probabilities over their first `columns` numbers.
 void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, float* x);
 

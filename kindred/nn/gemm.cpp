@@ -7,100 +7,222 @@
 namespace kindred {
 namespace {
 
-constexpr std::size_t kLaneBytes = kLane * sizeof(float);
-
-template <class T>
-struct Lanes {
-  // A using would ignore the attributes of a type that is not yet known.
-  typedef T Value __attribute__((vector_size(kLaneBytes)));
-  // The same in memory, where nothing promises alignment.
-  typedef T InMemory __attribute__((vector_size(kLaneBytes), aligned(sizeof(T)), may_alias));
-  static constexpr std::int64_t kWidth = kLaneBytes / sizeof(T);
+/// What a generation of processors computes with: vectors of so many bytes, and as many rows of
+/// sums, two vectors each, as its registers hold beside the factors.
+template <int Bytes, int Rows>
+struct Registers {
+  static constexpr int kRows = Rows;
+  template <class T>
+  struct Of {
+    // A using would ignore the attributes of a type that is not yet known.
+    typedef T Vector __attribute__((vector_size(Bytes)));
+    // The same in memory, where nothing promises alignment.
+    typedef T InMemory __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
+    static constexpr std::int64_t kWidth = Bytes / static_cast<int>(sizeof(T));
+  };
 };
+
+/// Rows of B per pass: a panel of it stays in the first cache.
+constexpr std::int64_t kDepth = 256;
+/// Rows of C from which on a panel of B is read often enough to be laid out one line after another:
+/// lines a power of two apart would share a few places of the cache.
+constexpr std::int64_t kRowsWorthPacking = 24;
 
 /// A(i, j) = data[i * row_stride + j * column_stride].
 template <class T>
 struct Operand {
   const T* data;
   std::int64_t row_stride, column_stride;
+
+  Operand from(std::int64_t row, std::int64_t column = 0) const {
+    return {data + row * row_stride + column * column_stride, row_stride, column_stride};
+  }
 };
 
-constexpr std::int64_t kRows = 6;     // of C in registers at once, by two lanes: 12 sums
-constexpr std::int64_t kDepth = 256;  // rows of B per pass: a panel stays in the first cache
+template <class T>
+struct Ends {
+  bool accumulate = false, rectify = false;
+  const T *bias = nullptr, *gate = nullptr;
+  std::int64_t padding = 0;
+};
 
-/// Rows × Columns lanes of C, with all sums in registers.
-template <class T, int Rows, int Columns>
-[[gnu::always_inline]] inline void tile(std::int64_t n, std::int64_t k, Operand<T> a, const T* b,
-                                        T* c, bool accumulate) {
-  using Lane = typename Lanes<T>::Value;
-  using InMemory = typename Lanes<T>::InMemory;
-  constexpr auto kWidth = Lanes<T>::kWidth;
-  Lane sum[Rows][Columns];
+/// C [.., .. of `stride`] at `data`, with what its sums start from and end as.
+template <class T>
+struct Target {
+  T* data;
+  std::int64_t stride;
+  Ends<T> ends;
+
+  Target from(std::int64_t row, std::int64_t column) const {
+    const auto offset = row * stride + column;
+    return {data + offset,
+            stride,
+            {.accumulate = ends.accumulate,
+             .rectify = ends.rectify,
+             .bias = ends.bias ? ends.bias + column : nullptr,
+             .gate = ends.gate ? ends.gate + offset : nullptr}};
+  }
+};
+
+/// Rows × Columns vectors of C, with all sums in registers.
+template <class Machine, int Rows, int Columns, class T>
+[[gnu::always_inline]] inline void tile(std::int64_t k, Operand<T> a, const T* b,
+                                        std::int64_t b_stride, const Target<T>& c) {
+  using Vector = typename Machine::template Of<T>::Vector;
+  using InMemory = typename Machine::template Of<T>::InMemory;
+  constexpr auto kWidth = Machine::template Of<T>::kWidth;
+  const auto at = [](const T* from) -> const InMemory& {
+    return *reinterpret_cast<const InMemory*>(from);
+  };
+  Vector sum[Rows][Columns];
   for (int r = 0; r < Rows; ++r)
     for (int l = 0; l < Columns; ++l)
-      sum[r][l] =
-          accumulate ? Lane(*reinterpret_cast<const InMemory*>(c + r * n + l * kWidth)) : Lane{};
-  for (std::int64_t p = 0; p < k; ++p, b += n, a.data += a.column_stride) {
-    Lane row[Columns];
-    for (int l = 0; l < Columns; ++l) row[l] = *reinterpret_cast<const InMemory*>(b + l * kWidth);
+      sum[r][l] = c.ends.accumulate ? Vector(at(c.data + r * c.stride + l * kWidth))
+                  : c.ends.bias     ? Vector(at(c.ends.bias + l * kWidth))
+                                    : Vector{};
+  for (std::int64_t p = 0; p < k; ++p, b += b_stride, a.data += a.column_stride) {
+    Vector row[Columns];
+    for (int l = 0; l < Columns; ++l) row[l] = at(b + l * kWidth);
     for (int r = 0; r < Rows; ++r)
       for (int l = 0; l < Columns; ++l) sum[r][l] += a.data[r * a.row_stride] * row[l];
   }
+  if (c.ends.rectify) {
+    for (auto& row : sum)
+      for (auto& x : row) x = x > Vector{} ? x : Vector{};
+  } else if (c.ends.gate) {
+    for (int r = 0; r < Rows; ++r)
+      for (int l = 0; l < Columns; ++l)
+        sum[r][l] = at(c.ends.gate + r * c.stride + l * kWidth) > Vector{} ? sum[r][l] : Vector{};
+  }
   for (int r = 0; r < Rows; ++r)
     for (int l = 0; l < Columns; ++l)
-      *reinterpret_cast<InMemory*>(c + r * n + l * kWidth) = sum[r][l];
+      *reinterpret_cast<InMemory*>(c.data + r * c.stride + l * kWidth) = sum[r][l];
 }
 
-/// All rows of C for one or two columns of lanes.
-template <int Columns, class T>
-[[gnu::always_inline]] inline void panel(std::int64_t m, std::int64_t n, std::int64_t k,
-                                         Operand<T> a, const T* b, T* c, bool accumulate) {
-  std::int64_t i = 0;
-  const auto at = [&](std::int64_t row) {
-    return Operand<T>{a.data + row * a.row_stride, a.row_stride, a.column_stride};
-  };
-  for (; i + kRows <= m; i += kRows) tile<T, kRows, Columns>(n, k, at(i), b, c + i * n, accumulate);
-  switch (m - i) {
-    case 5:
-      return tile<T, 5, Columns>(n, k, at(i), b, c + i * n, accumulate);
-    case 4:
-      return tile<T, 4, Columns>(n, k, at(i), b, c + i * n, accumulate);
-    case 3:
-      return tile<T, 3, Columns>(n, k, at(i), b, c + i * n, accumulate);
-    case 2:
-      return tile<T, 2, Columns>(n, k, at(i), b, c + i * n, accumulate);
-    case 1:
-      return tile<T, 1, Columns>(n, k, at(i), b, c + i * n, accumulate);
-    default:
-      return;
+/// The last rows of a panel, fewer than Rows + 1.
+template <class Machine, int Rows, int Columns, class T>
+[[gnu::always_inline]] inline void last_rows(std::int64_t m, std::int64_t k, Operand<T> a,
+                                             const T* b, std::int64_t b_stride,
+                                             const Target<T>& c) {
+  if constexpr (Rows > 0) {
+    if (m == Rows) return tile<Machine, Rows, Columns>(k, a, b, b_stride, c);
+    last_rows<Machine, Rows - 1, Columns>(m, k, a, b, b_stride, c);
   }
+}
+
+/// All m rows of C for one or two columns of vectors.
+template <class Machine, int Columns, class T>
+[[gnu::always_inline]] inline void panel(std::int64_t m, std::int64_t k, Operand<T> a, const T* b,
+                                         std::int64_t b_stride, const Target<T>& c) {
+  constexpr auto kRows = 2 * Machine::kRows / Columns;
+  std::int64_t i = 0;
+  for (; i + kRows <= m; i += kRows)
+    tile<Machine, kRows, Columns>(k, a.from(i), b, b_stride, c.from(i, 0));
+  last_rows<Machine, kRows - 1, Columns>(m - i, k, a.from(i), b, b_stride, c.from(i, 0));
+}
+
+template <class Machine>
+[[gnu::always_inline]] inline void product(std::int64_t m, std::int64_t n, std::int64_t k,
+                                           Operand<float> a, const float* b, float* c,
+                                           const Ends<float>& ends) {
+  using InMemory = typename Machine::template Of<float>::InMemory;
+  constexpr auto kWidth = Machine::template Of<float>::kWidth;
+  constexpr auto kPanel = 2 * kWidth;
+  alignas(64) float packed[kDepth * kPanel];
+  const bool pack = m >= kRowsWorthPacking && n > kPanel;
+  const auto columns = padded(n - ends.padding, kWidth);
+  std::int64_t depth = 0;
+  do {
+    const auto part = std::min(kDepth, k - depth);
+    const bool first = depth == 0, last = depth + part == k;
+    const Target<float> target{c,
+                               n,
+                               {.accumulate = ends.accumulate || !first,
+                                .rectify = ends.rectify && last,
+                                .bias = ends.bias,
+                                .gate = last ? ends.gate : nullptr}};
+    const auto a_part = a.from(0, depth);
+    std::int64_t j = 0;
+    for (; j + kPanel <= columns; j += kPanel) {
+      const float* b_part = b + depth * n + j;
+      if (pack)
+        for (std::int64_t p = 0; p < part; ++p)
+          for (auto l : {std::int64_t{0}, kWidth})
+            *reinterpret_cast<InMemory*>(packed + p * kPanel + l) =
+                *reinterpret_cast<const InMemory*>(b_part + p * n + l);
+      panel<Machine, 2>(m, part, a_part, pack ? packed : b_part, pack ? kPanel : n,
+                        target.from(0, j));
+    }
+    if (j < columns) panel<Machine, 1>(m, part, a_part, b + depth * n + j, n, target.from(0, j));
+    depth += part;
+  } while (depth < k);
+  if (columns < n && !ends.accumulate)
+    for (std::int64_t i = 0; i < m; ++i) std::fill(c + i * n + columns, c + (i + 1) * n, 0.0F);
+}
+
+template <class Machine>
+[[gnu::always_inline]] inline void gram(std::int64_t n, std::int64_t width, const double* x,
+                                        double* c) {
+  constexpr auto kPanel = 2 * Machine::template Of<double>::kWidth;
+  const Target<double> target{c, width, {.accumulate = true}};
+  // Under a panel's columns only the rows from its diagonal on are needed.
+  std::int64_t j = 0;
+  const auto from = [&] { return Operand<double>{x + j, 1, width}; };
+  for (; j + kPanel <= width; j += kPanel)
+    panel<Machine, 2>(width - j, n, from(), x + j, width, target.from(j, j));
+  if (j < width) panel<Machine, 1>(width - j, n, from(), x + j, width, target.from(j, j));
+}
+
+/// Both products as one generation of processors computes them.
+struct Products {
+  void (*product)(std::int64_t, std::int64_t, std::int64_t, Operand<float>, const float*, float*,
+                  const Ends<float>&);
+  void (*gram)(std::int64_t, std::int64_t, const double*, double*);
+};
+
+#define KINDRED_PRODUCTS(generation, attributes, ...)                                    \
+  attributes void product_##generation(std::int64_t m, std::int64_t n, std::int64_t k,   \
+                                       Operand<float> a, const float* b, float* c,       \
+                                       const Ends<float>& ends) {                        \
+    product<Registers<__VA_ARGS__>>(m, n, k, a, b, c, ends);                             \
+  }                                                                                      \
+  attributes void gram_##generation(std::int64_t n, std::int64_t width, const double* x, \
+                                    double* c) {                                         \
+    gram<Registers<__VA_ARGS__>>(n, width, x, c);                                        \
+  }
+
+KINDRED_PRODUCTS(baseline, , 16, 6)
+#if KINDRED_GENERATIONS
+KINDRED_PRODUCTS(v3, __attribute__((target("arch=x86-64-v3"))), 32, 6)
+KINDRED_PRODUCTS(v4, __attribute__((target("arch=x86-64-v4"))), 64, 12)
+#endif
+#undef KINDRED_PRODUCTS
+
+Products products_of_this_machine() {
+#if KINDRED_GENERATIONS
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+    return {product_v4, gram_v4};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {product_v3, gram_v3};
+#endif
+  return {product_baseline, gram_baseline};
+}
+
+const Products& products() {
+  static const Products chosen = products_of_this_machine();
+  return chosen;
 }
 
 }  // namespace
 
-KINDRED_VECTORISE
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b, float* c,
-          bool accumulate) {
-  for (std::int64_t depth = 0; depth < k; depth += kDepth) {
-    const auto part = std::min(kDepth, k - depth);
-    const Operand<float> a_part{a.data + depth * a.column_stride, a.row_stride, a.column_stride};
-    const float* b_part = b + depth * n;
-    const bool add = accumulate || depth > 0;
-    std::int64_t j = 0;
-    for (; j + 2 * kLane <= n; j += 2 * kLane) panel<2>(m, n, part, a_part, b_part + j, c + j, add);
-    if (j < n) panel<1>(m, n, part, a_part, b_part + j, c + j, add);
-  }
+          const ProductEnds& ends) {
+  products().product(m, n, k, {a.data, a.row_stride, a.column_stride}, b, c,
+                     {ends.accumulate, ends.rectify, ends.bias, ends.gate, ends.padding});
 }
 
-KINDRED_VECTORISE
 void add_gram(std::int64_t n, std::int64_t width, const double* x, double* c) {
-  static_assert(Lanes<double>::kWidth == kDoubleLane);
-  // Under a panel's columns only the rows from its diagonal on are needed.
-  std::int64_t j = 0;
-  const auto from = [&] { return Operand<double>{x + j, 1, width}; };
-  for (; j + 2 * kDoubleLane <= width; j += 2 * kDoubleLane)
-    panel<2>(width - j, width, n, from(), x + j, c + j * width + j, true);
-  if (j < width) panel<1>(width - j, width, n, from(), x + j, c + j * width + j, true);
+  products().gram(n, width, x, c);
 }
 
 }  // namespace kindred

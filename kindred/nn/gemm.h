@@ -2,6 +2,9 @@
 //
 // Why not BLAS: Debian's OpenBLAS does not know recent processors and falls back to kernels from
 // 2004 on them, and its threads fight with ours. See docs/decisions/0003-cpu-kernels.md.
+//
+// Every sum is taken in the order of its terms, whatever the shape: a row comes out as the same
+// bits alone and in a batch.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +28,25 @@ struct StridedMatrix {
   std::int64_t column_stride;
 };
 
-/// C = A · B, or C += A · B when `accumulate`. A is [m, k]; B is [k, n] and C is [m, n], both
-/// row-major and dense; n must be a multiple of kLane.
+/// What the sums of a product start from, and what becomes of them before they are stored.
+struct ProductEnds {
+  bool accumulate = false;      ///< They start from what C holds,
+  const float* bias = nullptr;  ///< or from this row [n], else from 0.
+  bool rectify = false;         ///< Sums that are not positive become 0,
+  const float* gate = nullptr;  ///< or those where this [m, n] is not positive.
+  std::int64_t padding = 0;     ///< So many columns of B and of the bias, the last, are 0.
+};
+
+/// C = A · B, between its ends. A is [m, k]; B is [k, n] and C is [m, n], both row-major and dense;
+/// n must be a multiple of kLane.
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b, float* c,
-          bool accumulate);
+          const ProductEnds& ends);
+
+/// C = A · B, or C += A · B when `accumulate`.
+inline void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b,
+                 float* c, bool accumulate) {
+  gemm(m, n, k, a, b, c, ProductEnds{.accumulate = accumulate});
+}
 
 /// Adds the lower triangle of XᵀX to that of C, [width, width]; above it C is left with numbers of
 /// no meaning. X is [n, width], row-major and dense; width must be a multiple of

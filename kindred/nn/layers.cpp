@@ -17,23 +17,26 @@ void for_each_set(std::int64_t rows, std::int64_t columns, const float* x, Visit
 }  // namespace
 
 void Linear::forward(std::int64_t rows, const float* x, const float* parameters,
-                     std::vector<float>& out) const {
+                     std::vector<float>& out, bool rectify) const {
   grow(out, rows * outputs);
-  const bool biased = bias != kNoBias;
-  if (biased) fill_rows(rows, outputs, parameters + bias, out.data());
-  gemm(rows, outputs, inputs, {x, inputs, 1}, parameters + weight, out.data(), biased);
+  gemm(rows, outputs, inputs, {x, inputs, 1}, parameters + weight, out.data(),
+       {.bias = bias == kNoBias ? nullptr : parameters + bias,
+        .rectify = rectify,
+        .padding = padding});
 }
 
 void Linear::parameter_gradient(std::int64_t rows, const float* x, const float* delta,
                                 float* gradient, bool add) const {
-  gemm(inputs, outputs, rows, {x, 1, inputs}, delta, gradient + weight, add);
+  gemm(inputs, outputs, rows, {x, 1, inputs}, delta, gradient + weight,
+       {.accumulate = add, .padding = padding});
   if (bias != kNoBias) sum_rows(rows, outputs, delta, gradient + bias, add);
 }
 
 void Linear::pass_back(std::int64_t rows, const float* delta, const float* transposed,
-                       std::vector<float>& below, bool add) const {
+                       std::vector<float>& below, bool add, const float* rectified) const {
   grow(below, rows * inputs);
-  gemm(rows, inputs, outputs, {delta, outputs, 1}, transposed + weight, below.data(), add);
+  gemm(rows, inputs, outputs - padding, {delta, outputs, 1}, transposed + weight, below.data(),
+       {.accumulate = add, .gate = rectified});
 }
 
 void Linear::transpose_weight(const float* parameters, float* transposed) const {

@@ -1,10 +1,8 @@
 // What networks on one CPU core are built from, forwards and backwards over row-major buffers.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numbers>
 #include <vector>
 
 #include "kindred/nn/elementwise.h"
@@ -25,16 +23,20 @@ struct Linear {
 
   std::int64_t inputs = 0, outputs = 0;  ///< As in memory: outputs are a multiple of kLane.
   std::int64_t weight = 0, bias = kNoBias;
+  std::int64_t padding = 0;  ///< So many outputs, the last, are always 0, as is their gradient.
 
-  void forward(std::int64_t rows, const float* x, const float* parameters,
-               std::vector<float>& out) const;
+  /// Where `rectify`, through a ReLU.
+  void forward(std::int64_t rows, const float* x, const float* parameters, std::vector<float>& out,
+               bool rectify = false) const;
   /// The parameters' gradient, added or set, given the gradient `delta` of what forward() made of
   /// x.
   void parameter_gradient(std::int64_t rows, const float* x, const float* delta, float* gradient,
                           bool add = true) const;
-  /// The gradient of x [rows, inputs], set or added.
+  /// The gradient of x [rows, inputs], set or added. Where x came through a ReLU, `rectified` is
+  /// x, and the gradient is that of what the ReLU was given.
   void pass_back(std::int64_t rows, const float* delta, const float* transposed,
-                 std::vector<float>& below, bool add = false) const;
+                 std::vector<float>& below, bool add = false,
+                 const float* rectified = nullptr) const;
   void transpose_weight(const float* parameters, float* transposed) const;
 
   /// The first two for x most of which is 0.
@@ -50,25 +52,6 @@ void activate(Activation activation, std::int64_t n, float* x);
 /// Turns the gradient of what activate() gave into that of what it was given.
 void activation_gradient(Activation activation, std::int64_t n, const float* activated,
                          float* gradient);
-
-inline const double kHalfLogTwoPi = 0.5 * std::log(2.0 * std::numbers::pi);
-
-/// The standard deviation that a network's raw output stands for.
-inline float deviation_of(float raw) { return softplus(raw) + 1e-5F; }
-
-/// One number of an action under the Gaussian a network's two heads describe.
-struct GaussianTerm {
-  GaussianTerm(float mean, float raw, float action)
-      : deviation(deviation_of(raw)), z((action - mean) / deviation) {}
-
-  /// -log density, less kHalfLogTwoPi.
-  float surprise() const { return 0.5F * z * z + std::log(deviation); }
-  /// Gradients of `factor` times the log density.
-  float by_mean(float factor) const { return factor * z / deviation; }
-  float by_deviation(float factor) const { return factor * (z * z - 1.0F) / deviation; }
-
-  float deviation, z;
-};
 
 /// Sums the steps' gradients into the distinct rows they came from; the steps' own when each step
 /// has its own row, in the same order.

@@ -33,7 +33,8 @@ Mlp::Mlp(MlpShape shape) : shape_(std::move(shape)) {
   std::int64_t inputs = shape_.inputs, width = inputs, offset = 0;
   const auto place = [&](std::int64_t outputs) {
     const auto bias = offset + width * padded(outputs);
-    layers_.push_back({{width, padded(outputs), offset, bias}, inputs, outputs});
+    layers_.push_back(
+        {{width, padded(outputs), offset, bias, padded(outputs) - outputs}, inputs, outputs});
     offset = bias + padded(outputs);
   };
   for (const auto units : shape_.hidden) {
@@ -104,10 +105,14 @@ void Mlp::unpack(std::span<const float> values) {
 void Mlp::forward(std::size_t layer, std::int64_t rows, const float* x,
                   std::vector<float>& out) const {
   const auto& linear = layers_[layer].linear;
-  if (reads_inputs(layer) && shape_.sparse)
+  const bool hidden = layer < shape_.hidden.size();
+  const bool sparse = reads_inputs(layer) && shape_.sparse;
+  const bool rectify = hidden && !sparse && shape_.activation == Activation::kRelu;
+  if (sparse)
     linear.forward_sparse(rows, x, parameters_.data(), out);
   else
-    linear.forward(rows, x, parameters_.data(), out);
+    linear.forward(rows, x, parameters_.data(), out, rectify);
+  if (hidden && !rectify) activate(shape_.activation, rows * linear.outputs, out.data());
 }
 
 void Mlp::parameter_gradient(std::size_t layer, std::int64_t rows, const float* x,
@@ -124,8 +129,7 @@ std::span<const float> Mlp::forward(std::int64_t rows, const float* x, Pass& pas
   pass.heads.resize(static_cast<std::size_t>(shape_.heads));
   std::size_t layer = 0;
   for (auto& out : pass.hidden) {
-    forward(layer, rows, x, out);
-    activate(shape_.activation, rows * layers_[layer++].linear.outputs, out.data());
+    forward(layer++, rows, x, out);
     x = out.data();
   }
   for (auto& out : pass.heads) forward(layer++, rows, x, out);
@@ -136,19 +140,24 @@ void Mlp::backward(std::int64_t rows, const float* x, std::span<const float> del
                    std::span<float> gradient, bool add) const {
   const auto below = [&](std::size_t l) { return l > 0 ? pass.hidden[l - 1].data() : x; };
   const auto depth = shape_.hidden.size();
+  const bool relu = shape_.activation == Activation::kRelu;
   const float* head_delta = delta.data();
   for (auto l = depth; l < layers_.size(); ++l, head_delta += rows * output_stride()) {
     parameter_gradient(l, rows, below(depth), head_delta, gradient, add);
+    const bool all_heads = l + 1 == layers_.size();
     if (depth > 0)
-      layers_[l].linear.pass_back(rows, head_delta, transposed_.data(), pass.delta, l > depth);
+      layers_[l].linear.pass_back(rows, head_delta, transposed_.data(), pass.delta, l > depth,
+                                  relu && all_heads ? below(depth) : nullptr);
   }
   for (auto l = depth; l-- > 0;) {
     const auto& linear = layers_[l].linear;
-    activation_gradient(shape_.activation, rows * linear.outputs, pass.hidden[l].data(),
-                        pass.delta.data());
+    if (!relu)
+      activation_gradient(shape_.activation, rows * linear.outputs, pass.hidden[l].data(),
+                          pass.delta.data());
     parameter_gradient(l, rows, below(l), pass.delta.data(), gradient, add);
     if (l == 0) return;
-    linear.pass_back(rows, pass.delta.data(), transposed_.data(), pass.below);
+    linear.pass_back(rows, pass.delta.data(), transposed_.data(), pass.below, /*add=*/false,
+                     relu ? below(l) : nullptr);
     std::swap(pass.delta, pass.below);
   }
 }

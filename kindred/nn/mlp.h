@@ -74,6 +74,7 @@ class Mlp {
     std::int64_t inputs, outputs;  // without the padding
   };
   bool reads_inputs(std::size_t layer) const { return layer == 0 || shape_.hidden.empty(); }
+  /// What the layer makes of x, its activation included.
   void forward(std::size_t layer, std::int64_t rows, const float* x, std::vector<float>& out) const;
   void parameter_gradient(std::size_t layer, std::int64_t rows, const float* x, const float* delta,
                           std::span<float> gradient, bool add) const;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kindred/nn/layers.h"
+#include "kindred/nn/gaussian.h"
 
 namespace kindred {
 

@@ -2,95 +2,126 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "kindred/nn/cpu_policy.h"
+#include "kindred/nn/elementwise.h"
 
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kBlock = 256;  // activations of a block stay in cache
-constexpr std::int64_t kStepsOfAThread = 1 << 14;
+constexpr std::int64_t kBlock = 256;               // activations of a block stay in cache
+constexpr std::int64_t kStepsOfAThread = 1 << 13;  // at once: a small share of what there is
 
-/// What a step counts, from its log-probability under a policy and under the common one.
-template <class Number>
-class StepScore {
- public:
-  StepScore(const Scoring& scoring, std::span<const Number> common)
-      : common_(common),
-        floor_(scoring.floor),
-        own_share_(std::log1p(-scoring.common_share)),
-        common_share_(std::log(scoring.common_share)) {}
+/// The policies of a stack, ready to be used by several threads.
+std::deque<CpuPolicy> load_policies(const PolicyStack& stack) {
+  std::deque<CpuPolicy> policies;
+  for (std::int64_t p = 0; p < stack.size(); ++p)
+    policies.emplace_back(stack.architecture()).load(stack, p);
+  return policies;
+}
 
-  double operator()(double log_prob, std::int64_t step) const {
-    if (!common_.empty())
-      log_prob =
-          log_of_sum(own_share_ + log_prob,
-                     common_share_ + static_cast<double>(common_[static_cast<std::size_t>(step)]));
-    return std::max(floor_, log_prob);
-  }
-
- private:
-  std::span<const Number> common_;
-  double floor_, own_share_, common_share_;
-};
-
-/// Log-probabilities of blocks of steps under one policy.
+/// Log-probabilities of a block of steps, which is looked at once, under one policy after another.
 class BlockScorer {
  public:
-  BlockScorer(const Trajectories& data, const NetworkView& view, const PolicyStack& stack,
-              std::int64_t index)
-      : data_(data), view_(view), policy_(stack.architecture()) {
-    policy_.load(stack, index);
-    const auto& shape = stack.architecture();
-    rows_.resize(static_cast<std::size_t>(kBlock * view.inputs.obs_dim));
-    seen_.resize(static_cast<std::size_t>(kBlock * view.inputs.count()));
-    actions_.resize(static_cast<std::size_t>(kBlock * shape.actions));
+  BlockScorer(const Trajectories& data, const NetworkView& view,
+              const PolicyArchitecture& architecture)
+      : data_(data),
+        view_(view),
+        rows_(static_cast<std::size_t>(kBlock * view.inputs.obs_dim)),
+        seen_(static_cast<std::size_t>(kBlock * view.inputs.count())),
+        actions_(static_cast<std::size_t>(kBlock * architecture.actions)),
+        log_probs_(static_cast<std::size_t>(kBlock)) {}
+
+  /// Looks at steps [begin, end), at most kBlock of them.
+  void look(std::int64_t begin, std::int64_t end) {
+    begin_ = begin;
+    n_ = static_cast<std::size_t>(end - begin);
+    data_.observations.copy(begin, end, rows_.data());
+    view_.inputs.apply(std::span(rows_).first(n_ * static_cast<std::size_t>(view_.inputs.obs_dim)),
+                       seen_);
+    if (data_.actions.is_discrete()) return;
+    const auto dim = static_cast<std::size_t>(data_.actions.dim());
+    view_.actions.apply(
+        data_.actions.floats().span().subspan(static_cast<std::size_t>(begin) * dim, n_ * dim),
+        actions_);
   }
 
-  /// Of steps [begin, end), at most kBlock of them, into out[end - begin].
-  void score(std::int64_t begin, std::int64_t end, std::span<float> out) {
-    const auto n = static_cast<std::size_t>(end - begin);
-    data_.observations.copy(begin, end, rows_.data());
-    const auto seen = std::span(seen_).first(n * view_.inputs.columns.size());
-    view_.inputs.apply(std::span(rows_).first(n * static_cast<std::size_t>(view_.inputs.obs_dim)),
-                       seen);
+  /// Of the steps looked at: [end - begin], valid until the next call.
+  std::span<float> score(const CpuPolicy& policy) {
+    const auto seen = std::span(seen_).first(n_ * view_.inputs.columns.size());
     if (data_.actions.is_discrete()) {
-      policy_.all_log_probs(seen, actions_);
-      const auto count = static_cast<std::int64_t>(actions_.size()) / kBlock;
-      for (std::int64_t t = begin; t < end; ++t)
-        out[static_cast<std::size_t>(t - begin)] =
-            actions_[static_cast<std::size_t>((t - begin) * count + data_.actions.ints()[t])];
+      policy.all_log_probs(seen, actions_, pass_);
+      const auto count = actions_.size() / static_cast<std::size_t>(kBlock);
+      for (std::size_t i = 0; i < n_; ++i)
+        log_probs_[i] =
+            actions_[i * count + static_cast<std::size_t>(
+                                     data_.actions.ints()[begin_ + static_cast<std::int64_t>(i)])];
     } else {
-      const auto dim = static_cast<std::size_t>(data_.actions.dim());
-      view_.actions.apply(
-          data_.actions.floats().span().subspan(static_cast<std::size_t>(begin) * dim, n * dim),
-          actions_);
-      policy_.log_densities(seen, actions_, out);
+      policy.log_densities(seen, actions_, log_probs_, pass_);
     }
+    return std::span(log_probs_).first(n_);
   }
 
  private:
   const Trajectories& data_;
   const NetworkView& view_;
-  CpuPolicy policy_;
+  Mlp::Pass pass_;
+  std::int64_t begin_ = 0;
+  std::size_t n_ = 0;
   std::vector<float> rows_;     // [block, obs_dim]
   std::vector<float> seen_;     // [block, inputs]
   std::vector<float> actions_;  // [block, predicted]; discrete: log-probabilities of all actions
+  std::vector<float> log_probs_;
 };
+
+/// What a step counts, from its log-probability under a policy and under the common one.
+class StepScore {
+ public:
+  StepScore(const Scoring& scoring, std::span<const double> common)
+      : common_(common),
+        floor_(scoring.floor),
+        own_share_(std::log1p(-scoring.common_share)),
+        common_share_(std::log(scoring.common_share)) {}
+
+  double operator()(double log_prob, std::int64_t code) const {
+    if (!common_.empty())
+      log_prob = log_of_sum(own_share_ + log_prob,
+                            common_share_ + common_[static_cast<std::size_t>(code)]);
+    return std::max(floor_, log_prob);
+  }
+
+ private:
+  std::span<const double> common_;
+  double floor_, own_share_, common_share_;
+};
+
+/// The same of a block of steps from `begin` on, in place.
+void count_steps(const Scoring& scoring, std::span<const float> common, std::int64_t begin,
+                 std::span<float> log_probs) {
+  const auto floor = static_cast<float>(scoring.floor);
+  if (common.empty())
+    for (float& x : log_probs) x = std::max(floor, x);
+  else
+    mix_log_probs(static_cast<std::int64_t>(log_probs.size()),
+                  static_cast<float>(std::log1p(-scoring.common_share)),
+                  static_cast<float>(std::log(scoring.common_share)), common.data() + begin, floor,
+                  log_probs.data());
+}
 
 }  // namespace
 
 std::vector<float> step_log_probs(const Trajectories& data, const NetworkView& view,
                                   const PolicyStack& stack, const Workers& workers) {
   std::vector<float> result(static_cast<std::size_t>(data.steps()));
+  CpuPolicy policy(stack.architecture());
+  policy.load(stack, 0);
   workers.chunks(data.steps(), kStepsOfAThread, [&](std::int64_t first, std::int64_t last) {
-    BlockScorer scorer(data, view, stack, 0);
+    BlockScorer scorer(data, view, stack.architecture());
     for (auto begin = first; begin < last; begin += kBlock) {
       workers.throw_if_stopped();
-      const auto end = std::min(begin + kBlock, last);
-      scorer.score(begin, end,
-                   std::span(result).subspan(static_cast<std::size_t>(begin),
-                                             static_cast<std::size_t>(end - begin)));
+      scorer.look(begin, std::min(begin + kBlock, last));
+      std::ranges::copy(scorer.score(policy), result.begin() + begin);
     }
   });
   return result;
@@ -100,22 +131,27 @@ Matrix score_trajectories(const Trajectories& data, const NetworkView& view,
                           const PolicyStack& stack, const Scoring& scoring,
                           std::span<const float> common, const Workers& workers) {
   Matrix result(data.episodes(), stack.size(), score_of_no_steps(scoring.over));
-  const StepScore step_score(scoring, common);
-  // A thread takes a policy, and streams over the data with it: no two write to one column.
-  workers.chunks(stack.size(), 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t p = first; p < last; ++p) {
-      BlockScorer scorer(data, view, stack, p);
-      std::vector<float> log_probs(static_cast<std::size_t>(kBlock));
-      std::int64_t episode = 0;
-      for (std::int64_t begin = 0; begin < data.steps(); begin += kBlock) {
-        workers.throw_if_stopped();
-        const auto end = std::min(begin + kBlock, data.steps());
-        scorer.score(begin, end, log_probs);
-        for (std::int64_t t = begin; t < end; ++t) {
+  const auto policies = load_policies(stack);
+  const auto episodes_at_once = std::max<std::int64_t>(
+      1, kStepsOfAThread * data.episodes() / std::max<std::int64_t>(1, data.steps()));
+  // A thread takes episodes, which no other writes to, and scores each block under all policies.
+  workers.chunks(data.episodes(), episodes_at_once, [&](std::int64_t first, std::int64_t last) {
+    BlockScorer scorer(data, view, stack.architecture());
+    auto first_of_block = first;  // the episode that holds the block's first step
+    for (auto begin = data.offsets[first]; begin < data.offsets[last]; begin += kBlock) {
+      workers.throw_if_stopped();
+      scorer.look(begin, std::min(begin + kBlock, data.offsets[last]));
+      while (begin >= data.offsets[first_of_block + 1]) ++first_of_block;
+      for (std::int64_t p = 0; p < stack.size(); ++p) {
+        const auto counts = scorer.score(policies[static_cast<std::size_t>(p)]);
+        count_steps(scoring, common, begin, counts);
+        auto episode = first_of_block;
+        auto t = begin;
+        for (const float count : counts) {
           while (t >= data.offsets[episode + 1]) ++episode;
-          const double log_prob = log_probs[static_cast<std::size_t>(t - begin)];
           auto& score = result(episode, p);
-          score = with_step(score, step_score(log_prob, t), scoring.over);
+          score = with_step(score, static_cast<double>(count), scoring.over);
+          ++t;
         }
       }
     }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -74,6 +75,63 @@ TEST(Elementwise, SoftplusIsRightToTheLastBits) {
     worst = std::max(worst, std::abs(static_cast<double>(softplus(x)) - expected) / expected);
   });
   EXPECT_LT(worst, 3e-7);
+}
+
+TEST(Elementwise, FastLogIsRightToTheLastBits) {
+  const auto check = [](float x) {
+    const double expected = std::log(static_cast<double>(x));
+    ASSERT_NEAR(static_cast<double>(fast_log(x)), expected,
+                3e-7 * std::max(1e-3, std::abs(expected)))
+        << x;
+  };
+  for (float x = 1.2e-38F; x < 3e38F; x *= 1.0007F) check(x);
+  sweep(0.5F, 2.0F, [&](float x) {
+    if (x > 0.0F) check(x);
+  });
+  EXPECT_EQ(fast_log(1.0F), 0.0F);
+}
+
+TEST(Elementwise, TransposesAnyShape) {
+  for (const std::int64_t rows : {1, 16, 37})
+    for (const std::int64_t columns : {1, 16, 50}) {
+      std::vector<float> in(static_cast<std::size_t>(rows * columns)), out(in.size());
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
+      transpose(rows, columns, in.data(), out.data());
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < columns; ++c)
+          ASSERT_EQ(out[static_cast<std::size_t>(c * rows + r)],
+                    in[static_cast<std::size_t>(r * columns + c)]);
+    }
+}
+
+TEST(Elementwise, MixesLogProbabilities) {
+  constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+  constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+  Random random(1, "mixture");
+  std::vector<float> own, other;
+  for (int i = 0; i < 1000; ++i) {
+    own.push_back(static_cast<float>(-20.0 + 15.0 * random.normal()));
+    other.push_back(static_cast<float>(-20.0 + 15.0 * random.normal()));
+  }
+  own.insert(own.end(), {kImpossible, -1.0F});
+  other.insert(other.end(), {-1.0F, kImpossible});
+  const auto mixed = [&](float floor) {
+    auto x = own;
+    mix_log_probs(static_cast<std::int64_t>(x.size()), std::log(0.95F), std::log(0.05F),
+                  other.data(), floor, x.data());
+    return x;
+  };
+  const auto free = mixed(kImpossible), floored = mixed(-5.0F);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const double expected = std::log(0.95 * std::exp(static_cast<double>(own[i])) +
+                                     0.05 * std::exp(static_cast<double>(other[i])));
+    ASSERT_NEAR(static_cast<double>(free[i]), expected, 3e-7 * std::max(1.0, std::abs(expected)));
+    ASSERT_EQ(floored[i], std::max(-5.0F, free[i]));
+  }
+  own = {kImpossible, kNotANumber};
+  other = {kImpossible, -1.0F};
+  EXPECT_EQ(mixed(kImpossible), (std::vector<float>{kImpossible, kImpossible}));
+  EXPECT_EQ(mixed(-5.0F), (std::vector<float>{-5.0F, -5.0F}));
 }
 
 /// Whole vectors and what is left over, at every length.

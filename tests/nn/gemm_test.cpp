@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "kindred/core/random.h"
@@ -42,6 +43,71 @@ TEST(Gemm, MatchesTheDefinition) {
                     << m << "x" << n << "x" << k << " at " << i << "," << j;
               }
           }
+}
+
+/// Biases, ReLUs and the gates of their gradients, each where a tile is whole and where it is not,
+/// with one pass over the depth and with two.
+TEST(Gemm, StartsAndEndsAsAsked) {
+  for (const std::int64_t m : {1, 5, 12, 29})
+    for (const std::int64_t n : {16, 48})
+      for (const std::int64_t k : {0, 7, 300}) {
+        const auto a = normal_values(m * k, 1), b = normal_values(k * n, 2);
+        const auto bias = normal_values(n, 3), gate = normal_values(m * n, 4);
+        const auto start = normal_values(m * n, 5);
+        const auto product = [&](const ProductEnds& ends) {
+          auto c = start;
+          gemm(m, n, k, {a.data(), k, 1}, b.data(), c.data(), ends);
+          return c;
+        };
+        auto expected = product({.bias = bias.data()});
+        auto repeated = start;
+        for (std::int64_t i = 0; i < m * n; ++i)
+          repeated[static_cast<std::size_t>(i)] = bias[static_cast<std::size_t>(i % n)];
+        gemm(m, n, k, {a.data(), k, 1}, b.data(), repeated.data(), /*accumulate=*/true);
+        ASSERT_EQ(expected, repeated);
+
+        for (auto& x : expected) x = std::max(x, 0.0F);
+        ASSERT_EQ(product({.bias = bias.data(), .rectify = true}), expected);
+
+        expected = product({.accumulate = true});
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          if (gate[i] <= 0.0F) expected[i] = 0.0F;
+        ASSERT_EQ(product({.accumulate = true, .gate = gate.data()}), expected);
+      }
+}
+
+/// Padding comes out as zeros, or as what it was where sums are added to, without being computed.
+TEST(Gemm, LeavesOutPadding) {
+  for (const std::int64_t m : {1, 13, 40})
+    for (const std::int64_t n : {16, 48})
+      for (const std::int64_t padding : {1, 7, 8, 10, 15}) {
+        const std::int64_t k = 30;
+        const auto a = normal_values(m * k, 1), start = normal_values(m * n, 3);
+        auto b = normal_values(k * n, 2), bias = normal_values(n, 4);
+        for (std::int64_t i = 0; i < (k + 1) * n; ++i)
+          if (i % n >= n - padding)
+            (i < k * n ? b[static_cast<std::size_t>(i)]
+                       : bias[static_cast<std::size_t>(i - k * n)]) = 0.0F;
+        for (const bool accumulate : {false, true}) {
+          ProductEnds ends{.accumulate = accumulate, .bias = accumulate ? nullptr : bias.data()};
+          auto expected = start, c = start;
+          gemm(m, n, k, {a.data(), k, 1}, b.data(), expected.data(), ends);
+          ends.padding = padding;
+          gemm(m, n, k, {a.data(), k, 1}, b.data(), c.data(), ends);
+          ASSERT_EQ(c, expected);
+        }
+      }
+}
+
+/// A row of a batch is the same bits as the row alone.
+TEST(Gemm, DoesNotDependOnTheRowsAround) {
+  const std::int64_t m = 53, n = 48, k = 300;
+  const auto a = normal_values(m * k, 1), b = normal_values(k * n, 2), bias = normal_values(n, 3);
+  std::vector<float> together(static_cast<std::size_t>(m * n)), alone(together.size());
+  gemm(m, n, k, {a.data(), k, 1}, b.data(), together.data(), {.bias = bias.data()});
+  for (std::int64_t i = 0; i < m; ++i)
+    gemm(1, n, k, {a.data() + i * k, k, 1}, b.data(), alone.data() + i * n, {.bias = bias.data()});
+  EXPECT_EQ(together, alone);
 }
 
 TEST(Gemm, AddsTheLowerTriangleOfAGramMatrix) {
