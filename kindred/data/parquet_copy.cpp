@@ -2,12 +2,14 @@
 
 #include <arrow/ipc/api.h>
 #include <arrow/util/bit_util.h>
+#include <arrow/util/io_util.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/exception.h>
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -35,7 +37,8 @@ void writing(const fs::path& target, Action action) {
     status = error.status();
   }
   if (status.ok()) return;
-  const auto reason = status.detail() ? status.detail()->ToString() : status.message();
+  const int number = arrow::internal::ErrnoFromStatus(status);
+  const auto reason = number == 0 ? status.message() : std::generic_category().message(number);
   throw IoError("cannot write '{}': {}", settled(target), reason);
 }
 

@@ -154,6 +154,7 @@ TEST_P(Lerobot, ItsTablesAloneAreCutToo) {
 TEST_P(Lerobot, AFilmOfEachEpisodeIsNotCut) {
   auto info = nlohmann::ordered_json::parse(read_text(root_ / "meta/info.json"));
   info["features"]["observation.images.top"] = {{"dtype", "video"}, {"shape", {2, 2, 3}}};
+  info["video_path"] = "videos/{video_key}/episode_{episode_index:06d}.mp4";
   write_text(root_ / "meta/info.json", info.dump());
   const auto data = read_trajectories(root_);
   const std::vector<Stretch> whole{{0, 0, 4}}, cut{{0, 0, 3}};

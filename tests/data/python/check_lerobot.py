@@ -1,4 +1,4 @@
-r"""LeRobot folders and Parquet tables made here, read, labelled and split by Kindred, and opened with
+r"""LeRobot folders and Parquet tables made here, read, labelled, split and cut by Kindred, and opened with
 pyarrow and datasets the way LeRobot opens them.
 
     build/venv/bin/python tests/data/python/check_lerobot.py build/release/kindred \
@@ -734,7 +734,7 @@ def main():
         check_truth(folder)
         check_bad(folder)
         check_tables(folder)
-    print("LeRobot's folders are read, labelled and split")
+    print("LeRobot's folders are read, labelled, split and cut")
 
 
 main()
