@@ -3,8 +3,8 @@
 // A cluster of thread blocks trains one policy. Every block holds the weights in shared memory, as
 // the sum of two bfloat16 numbers, and takes its share of each batch, 128 steps at a time; a warp
 // takes 16 of these from inputs to deltas without leaving its registers. Gradients are added
-// through distributed shared memory, each block adding up and updating its share of the parameters,
-// which all blocks then read anew.
+// through distributed shared memory, each block adding up and updating its share of the parameters
+// and handing the result to the others.
 //
 // Precision: forward every product is three (large·large, large·rest, rest·large), which is about
 // that of floats. Gradients are made of the large parts alone, rounded to nearest and added up as
@@ -70,6 +70,11 @@ __device__ __forceinline__ float4 read_in_cluster(std::uint32_t address) {
                : "r"(address));
   return v;
 }
+__device__ __forceinline__ void write_in_cluster(std::uint32_t address, uint4 v) {
+  asm volatile("st.shared::cluster.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(v.x), "r"(v.y),
+               "r"(v.z), "r"(v.w)
+               : "memory");
+}
 __device__ __forceinline__ void write_in_cluster(std::uint32_t address, float a, float b) {
   asm volatile("st.shared::cluster.v2.f32 [%0], {%1,%2};" ::"r"(address), "f"(a), "f"(b)
                : "memory");
@@ -133,7 +138,8 @@ class Trainer {
   }
 
   __device__ void train() {
-    take_weights();
+    for (int eight = thread_; eight < kEights; eight += kTrainThreads)
+      hand_out(eight, of_image(task_.images, eight), rank_, rank_ + 1);
     for (int i = thread_; i < kPassRows * 4 * kTiles; i += kTrainThreads)
       *reinterpret_cast<uint4*>(memory_ + Memory::kInputs + 16 * i) = make_uint4(0, 0, 0, 0);
     for (int i = thread_; i < kPassRows * kOutputs / 8; i += kTrainThreads)
@@ -580,29 +586,9 @@ class Trainer {
     to[1] = *reinterpret_cast<const float4*>(e.x + 4);
   }
 
-  /// The policy's image into this block's shared memory: past the first cache, which does not see
-  /// what other blocks write.
-  __device__ __forceinline__ void take_weights() const {
-    constexpr int kAtOnce = 6;  // loads under way
-    for (int first = thread_; first < kEights; first += kAtOnce * kTrainThreads) {
-      Eight e[kAtOnce];
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const auto* from = reinterpret_cast<const float4*>(
-            task_.images + static_cast<std::int64_t>(policy_) * layout().size() +
-            8 * min(first + i * kTrainThreads, kEights - 1));
-        *reinterpret_cast<float4*>(e[i].x) = __ldcg(from);
-        *reinterpret_cast<float4*>(e[i].x + 4) = __ldcg(from + 1);
-      }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i)
-        if (first + i * kTrainThreads < kEights) put(first + i * kTrainThreads, e[i]);
-    }
-  }
-
-  /// Eight numbers of the image into shared memory: a piece of a row of weights and one of rests,
-  /// or biases.
-  __device__ __forceinline__ void put(int eight, const Eight& e) const {
+  /// Eight new numbers of the image, to the blocks from `begin` to `end`: a piece of a row of
+  /// weights and one of rests, or biases.
+  __device__ __forceinline__ void hand_out(int eight, const Eight& e, int begin, int end) const {
     const int at = 8 * eight;
     uint4 one, other;
     int to_one, to_other;
@@ -632,8 +618,12 @@ class Trainer {
                                     : Memory::kFirstRest - Memory::kFirst);
       }
     }
-    *reinterpret_cast<uint4*>(memory_ + to_one) = one;
-    *reinterpret_cast<uint4*>(memory_ + to_other) = other;
+#pragma unroll 4
+    for (int block = begin; block < end; ++block) {
+      const std::uint32_t there = address_in(shared_, block);
+      write_in_cluster(there + static_cast<std::uint32_t>(to_one), one);
+      write_in_cluster(there + static_cast<std::uint32_t>(to_other), other);
+    }
   }
 
   /// Adds up this block's share of all blocks' gradients and returns the sum of its squares.
@@ -649,7 +639,7 @@ class Trainer {
       float4 g[kAtOnce][kBlocks];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        const int q = min(from + i * kTrainThreads, 2 * end - 1);
+        const int wanted = from + i * kTrainThreads, q = wanted < 2 * end ? wanted : from;
 #pragma unroll
         for (int block = 0; block < kBlocks; ++block)
           g[i][block] = read_in_cluster(there[block] + 16U * static_cast<std::uint32_t>(q));
@@ -716,7 +706,7 @@ class Trainer {
     const auto fetch_own = [&](int from) {
 #pragma unroll
       for (int i = 0; i < kOwn; ++i) {
-        const int eight = min(from + i * kTrainThreads, end - 1);
+        const int eight = min(from + i * kTrainThreads, end - 1);  // beyond it: not used
         w[i] = of_image(task_.images, eight);
         m[i] = of_image(task_.first_averages, eight);
         v[i] = of_image(task_.second_averages, eight);
@@ -754,6 +744,7 @@ class Trainer {
           v[i].x[n] = 0.999F * v[i].x[n] + 0.001F * slope * slope;
           w[i].x[n] -= rate * __fdividef(m[i].x[n], square_root(v[i].x[n]) + epsilon);
         }
+        hand_out(eight, w[i], 0, blocks_);
         to_image(task_.images, eight, w[i]);
         to_image(task_.first_averages, eight, m[i]);
         to_image(task_.second_averages, eight, v[i]);
@@ -761,7 +752,6 @@ class Trainer {
     }
     arrive_at_cluster();
     wait_for_cluster();
-    take_weights();
     return loss * factor_;
   }
 
