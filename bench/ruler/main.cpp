@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   app.add_option("row", row, "What to time")->required()->check(CLI::IsMember(rows));
   app.add_option("--repeat", s.turns.repeat, "Turns, when nobody says when");
   app.add_flag("--wait", s.turns.wait, "Take a turn for every line of standard input");
-  app.add_option("--device", s.device, "Of encoder and caae")
+  app.add_option("--device", s.device, "Of m-step, e-step, encoder and caae")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--threads", s.threads, "0: every core");
   const auto positive = CLI::PositiveNumber;

@@ -1,10 +1,10 @@
+#include "policies.h"
+
 #include <numeric>
-#include <vector>
 
 #include "kindred/nn/cpu_policy.h"
 #include "kindred/policies/episode_statistics.h"
 #include "kindred/policies/partition_search.h"
-#include "kindred/policies/scoring.h"
 #include "kindred/policies/step_trainer.h"
 #include "rows.h"
 
@@ -12,52 +12,6 @@ namespace bench {
 namespace {
 
 using namespace kindred;
-
-/// The problem as the library's own types.
-struct Task {
-  explicit Task(const Problem& p) : problem(p) {
-    std::vector<float> observations, actions;
-    problem.make(observations, actions);
-    checksum.add(observations);
-    checksum.add(actions);
-    data.observations = Observations::dense(std::move(observations), kInputs);
-    data.actions = Actions::continuous(std::move(actions), kActions);
-    std::vector<std::int64_t> offsets;
-    for (std::int64_t e = 0; e <= problem.episodes(); ++e) offsets.push_back(e * problem.length);
-    for (std::int64_t e = 0; e < problem.episodes(); ++e) data.ids.push_back(std::to_string(e));
-    data.offsets = std::move(offsets);
-  }
-
-  Problem problem;
-  Trajectories data;
-  Checksum checksum;
-};
-
-/// Every policy's parameters, and how the policies see the data: as it is.
-struct Policies : Task {
-  explicit Policies(const Problem& p)
-      : Task(p),
-        view{NetworkInputs::from(data.observations, /*standardize=*/false), {}},
-        start({.inputs = kInputs, .discrete = false, .actions = kActions}, problem.policies) {
-    auto parameters = start.parameters();
-    const auto values = problem.parameters();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      parameters[i].values = values[i];
-      checksum.add(values[i]);
-    }
-  }
-
-  /// Mean of log π(a|s) over all steps, each under the policy it belongs to.
-  double likelihood(const PolicyStack& stack, const Workers& workers) const {
-    const auto scores = score_trajectories(data, view, stack, {}, {}, workers);
-    double sum = 0.0;
-    for (std::int64_t e = 0; e < data.episodes(); ++e) sum += scores(e, e % problem.policies);
-    return sum / static_cast<double>(problem.steps);
-  }
-
-  NetworkView view;
-  PolicyStack start;
-};
 
 /// What a step of exact policies' sums costs: the lower triangle of the features, the targets' own.
 double flop_of(const StatisticsLayout& layout) {
@@ -134,6 +88,7 @@ void time_statistics(const Settings& settings) {
 }
 
 void time_m_step(const Settings& settings) {
+  if (settings.device == "cuda") return time_gpu_m_step(settings);
   const Workers workers(settings.threads);
   const Policies task(settings.problem);
   const auto& p = task.problem;
@@ -143,63 +98,46 @@ void time_m_step(const Settings& settings) {
   for (std::int64_t s = 0; s < p.policies; ++s)
     for (std::int64_t i = 0; i < p.updates; ++i)
       for (std::int64_t b = 0; b < p.batch; ++b) batches.push_back(p.drawn(i, s, b));
-  settings.turns.take({{"row", "m-step"},
-                       {"shape", std::to_string(p.policies) + "x" + std::to_string(p.batch)},
-                       {"who", "Kindred"},
-                       {"data", task.checksum.text()},
-                       {"work", p.updates * p.policies * p.batch},
-                       {"unit", "trained steps"},
-                       {"flop", p.training_flop()}},
-                      [&] {
-                        auto stack = task.start;
-                        auto line = timed([&] {
-                          workers.chunks(p.policies, 1, [&](std::int64_t begin, std::int64_t end) {
-                            StepTrainer trainer(task.data, task.view, workers);
-                            CpuPolicy policy(stack.architecture());
-                            for (auto s = begin; s < end; ++s) {
-                              policy.load(stack, s);
-                              for (std::int64_t i = 0; i < p.updates; ++i) {
-                                trainer.gradient(
-                                    policy,
-                                    std::span(batches).subspan(
-                                        static_cast<std::size_t>((s * p.updates + i) * p.batch),
-                                        static_cast<std::size_t>(p.batch)));
-                                policy.update({});
-                              }
-                              policy.store(stack, s);
-                            }
-                          });
-                        });
-                        line["before"] = before;
-                        line["after"] = task.likelihood(stack, workers);
-                        return line;
-                      });
+  settings.turns.take(task.about_training(), [&] {
+    auto stack = task.start;
+    auto line = timed([&] {
+      workers.chunks(p.policies, 1, [&](std::int64_t begin, std::int64_t end) {
+        StepTrainer trainer(task.data, task.view, workers);
+        CpuPolicy policy(stack.architecture());
+        for (auto s = begin; s < end; ++s) {
+          policy.load(stack, s);
+          for (std::int64_t i = 0; i < p.updates; ++i) {
+            trainer.gradient(policy, std::span(batches).subspan(
+                                         static_cast<std::size_t>((s * p.updates + i) * p.batch),
+                                         static_cast<std::size_t>(p.batch)));
+            policy.update({});
+          }
+          policy.store(stack, s);
+        }
+      });
+    });
+    line["before"] = before;
+    line["after"] = task.likelihood(stack, workers);
+    return line;
+  });
 }
 
 void time_e_step(const Settings& settings) {
+  if (settings.device == "cuda") return time_gpu_e_step(settings);
   const Workers workers(settings.threads);
   const Policies task(settings.problem);
   const auto& p = task.problem;
   const auto work = p.steps * p.policies;
-  settings.turns.take({{"row", "e-step"},
-                       {"shape", std::to_string(p.policies) + "x" + std::to_string(p.steps)},
-                       {"who", "Kindred"},
-                       {"data", task.checksum.text()},
-                       {"work", work},
-                       {"unit", "policy-steps"},
-                       {"flop", p.scoring_flop()}},
-                      [&] {
-                        Matrix scores;
-                        auto line = timed([&] {
-                          scores =
-                              score_trajectories(task.data, task.view, task.start, {}, {}, workers);
-                        });
-                        double sum = 0.0;
-                        for (std::int64_t e = 0; e < p.episodes(); ++e)
-                          for (std::int64_t s = 0; s < p.policies; ++s) sum += scores(e, s);
-                        line["after"] = sum / static_cast<double>(work);
-                        return line;
-                      });
+  settings.turns.take(task.about_scoring(), [&] {
+    Matrix scores;
+    auto line = timed(
+        [&] { scores = score_trajectories(task.data, task.view, task.start, {}, {}, workers); });
+    double sum = 0.0;
+    for (std::int64_t e = 0; e < p.episodes(); ++e)
+      for (std::int64_t s = 0; s < p.policies; ++s) sum += scores(e, s);
+    line["after"] = sum / static_cast<double>(work);
+    return line;
+  });
 }
 
 void time_search(const Settings& settings) {

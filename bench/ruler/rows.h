@@ -11,7 +11,7 @@ namespace bench {
 
 struct Settings {
   Turns turns;
-  std::string device = "cpu";  ///< Of the autoencoder.
+  std::string device = "cpu";  ///< Of networks.
   int threads = 0;             ///< 0: every core.
   Problem problem;
   Sequences sequences;
@@ -43,6 +43,8 @@ void time_products(const Settings& settings);
 void time_statistics(const Settings& settings);
 void time_m_step(const Settings& settings);
 void time_e_step(const Settings& settings);
+void time_gpu_m_step(const Settings& settings);  // gpu_policies.cpp
+void time_gpu_e_step(const Settings& settings);
 /// The exact search for the partition and its k.
 void time_search(const Settings& settings);
 
