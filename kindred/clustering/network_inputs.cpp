@@ -93,8 +93,14 @@ void NetworkInputs::apply(std::span<const float> rows, std::span<float> out) con
 
 void NetworkInputs::gather(const Observations& observations, std::span<const std::int64_t> steps,
                            std::span<float> out) const {
+  // Steps are drawn from all over memory: their rows are asked for before they are needed.
+  constexpr std::size_t kAhead = 16, kFloatsOfALine = 16;
+  const bool in_rows = !observations.is_interned() && !observations.is_bytes();
   std::vector<float> row(static_cast<std::size_t>(obs_dim));
   for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (in_rows && i + kAhead < steps.size())
+      for (std::size_t d = 0; d < row.size(); d += kFloatsOfALine)
+        __builtin_prefetch(observations.floats().data() + steps[i + kAhead] * obs_dim + d);
     observations.copy(steps[i], steps[i] + 1, row.data());
     apply(row, out.subspan(i * columns.size(), columns.size()));
   }

@@ -22,6 +22,8 @@ struct Registers {
   };
 };
 
+/// Rows of A and C per pass: what is read again for every panel stays in the second cache.
+constexpr std::int64_t kBlock = 384;
 /// Rows of B per pass: a panel of it stays in the first cache.
 constexpr std::int64_t kDepth = 256;
 /// Rows of C from which on a panel of B is read often enough to be laid out one line after another:
@@ -121,10 +123,11 @@ template <class Machine, int Columns, class T>
   last_rows<Machine, kRows - 1, Columns>(m - i, k, a.from(i), b, b_stride, c.from(i, 0));
 }
 
+/// At most kBlock rows of C.
 template <class Machine>
-[[gnu::always_inline]] inline void product(std::int64_t m, std::int64_t n, std::int64_t k,
-                                           Operand<float> a, const float* b, float* c,
-                                           const Ends<float>& ends) {
+[[gnu::always_inline]] inline void block(std::int64_t m, std::int64_t n, std::int64_t k,
+                                         Operand<float> a, const float* b, float* c,
+                                         const Ends<float>& ends) {
   using InMemory = typename Machine::template Of<float>::InMemory;
   constexpr auto kWidth = Machine::template Of<float>::kWidth;
   constexpr auto kPanel = 2 * kWidth;
@@ -158,6 +161,16 @@ template <class Machine>
   } while (depth < k);
   if (columns < n && !ends.accumulate)
     for (std::int64_t i = 0; i < m; ++i) std::fill(c + i * n + columns, c + (i + 1) * n, 0.0F);
+}
+
+template <class Machine>
+[[gnu::always_inline]] inline void product(std::int64_t m, std::int64_t n, std::int64_t k,
+                                           Operand<float> a, const float* b, float* c,
+                                           Ends<float> ends) {
+  for (std::int64_t i = 0; i < m; i += kBlock) {
+    block<Machine>(std::min(kBlock, m - i), n, k, a.from(i), b, c + i * n, ends);
+    if (ends.gate) ends.gate += kBlock * n;
+  }
 }
 
 template <class Machine>

@@ -19,10 +19,15 @@ void StepTrainer::gather_actions(std::span<const std::int64_t> steps) {
   const auto dim = static_cast<std::size_t>(data_.actions.dim());
   const auto width = static_cast<std::size_t>(view_.actions.predicted(data_.actions.dim()));
   actions_.resize(steps.size() * width);
-  for (std::size_t i = 0; i < steps.size(); ++i)
+  constexpr std::size_t kAhead = 16;  // steps are drawn from all over memory
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i + kAhead < steps.size())
+      __builtin_prefetch(data_.actions.floats().data() +
+                         static_cast<std::size_t>(steps[i + kAhead]) * dim);
     view_.actions.apply(
         data_.actions.floats().span().subspan(static_cast<std::size_t>(steps[i]) * dim, dim),
         std::span(actions_).subspan(i * width, width));
+  }
 }
 
 double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> steps) {
