@@ -40,6 +40,37 @@ TEST(PgKmeans, FindsTheExpertsOfGridworldsUnaided) {
   }
 }
 
+/// Has the policies of two episodes change places for the last `steps`.
+void swap_ends(std::int64_t first, std::int64_t second, std::int64_t steps, Trajectories& data) {
+  const auto swapped = [&](const Column<float>& column, std::int64_t width) {
+    std::vector<float> values(column.begin(), column.end());
+    const auto end_of = [&](std::int64_t i) {
+      return values.begin() + data.offsets[i + 1] * width;
+    };
+    std::swap_ranges(end_of(first) - steps * width, end_of(first), end_of(second) - steps * width);
+    return values;
+  };
+  const auto inputs = data.observations.dim(), outputs = data.actions.dim();
+  data.observations = Observations::dense(swapped(data.observations.floats(), inputs), inputs);
+  data.actions = Actions::continuous(swapped(data.actions.floats(), outputs), outputs);
+}
+
+TEST(PgKmeans, EpisodesOfSeveralPoliciesDoNotBlurTheOthers) {
+  auto data = linear_control({.episodes = 60, .length = 400, .policies = 3});
+  std::vector<std::int32_t> truth, found;
+  for (std::int64_t i = 0; i < data.episodes(); i += 10) swap_ends(i, i + 1, 200, data);
+  const auto result = fit(data, {});
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    if (i % 10 > 1) {
+      truth.push_back(data.labels[i]);
+      found.push_back(result.labels[static_cast<std::size_t>(i)]);
+    }
+  EXPECT_EQ(result.k(), 3);
+  EXPECT_EQ(result.mixed_episodes, 12);
+  EXPECT_EQ(result.searched, 48);
+  EXPECT_DOUBLE_EQ(normalized_mutual_information(found, truth), 1.0);
+}
+
 TEST(PgKmeans, SaysThatSeveralAnswersAreAsGood) {
   const auto data = gridworld("bandit", 50);
   const auto result = fit(data, {});
