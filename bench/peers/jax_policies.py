@@ -2,9 +2,10 @@
 """The two steps of torch_policies.py as a strong JAX program: vmapped over policies, compiled as one.
 
   jax_policies.py m-step|e-step [--policies 20] [--batch 512] [--steps 200000] [--updates 100]
-                  [--unroll 1] [--precision tensorfloat32|float32|bfloat16] [--repeat 3]
+                  [--draw] [--unroll 1] [--precision tensorfloat32|float32|bfloat16] [--repeat 3]
 
-M-step: all updates are one `scan`. E-step: one `map` over blocks of episodes. Runs on JAX's default
+M-step: all updates are one `scan`; batches lie on the device, or with --draw are drawn there update by
+update, as a method has to. E-step: one `map` over blocks of episodes. Runs on JAX's default
 device; --precision is that of products. Prints lines of JSON (see scripts/bench).
 """
 import argparse
@@ -50,12 +51,24 @@ def update(state, x, actions, rate, epsilon):
     return p, first, second
 
 
-@functools.partial(jax.jit, static_argnames="unroll")
-def train(p, observations, actions, batches, rates, epsilons, unroll):
+def drawn(key, episodes, length, batch):
+    """Steps of every policy's own episodes: [policies, batch]; policy s has the episodes s, s + S, …"""
+    policies = len(episodes)
+    own = jax.random.randint(key, (policies, batch), 0, (episodes * length)[:, None])
+    return (own // length * policies + jnp.arange(policies)[:, None]) * length + own % length
+
+
+@functools.partial(jax.jit, static_argnames=("unroll", "length", "batch"))
+def train(p, observations, actions, batches, rates, epsilons, unroll, length=0, batch=0):
+    """`batches`: [updates, policies, batch]; or a key for each update, where `batch` says how many to draw."""
     side_by_side = jnp.concatenate([observations, actions], 1)  # one gather instead of two
+    policies = p[0].shape[0]
+    episodes = (observations.shape[0] // length - jnp.arange(policies) + policies - 1) // policies if batch else None
 
     def step(state, now):
         index, rate, epsilon = now
+        if batch:
+            index = drawn(index, episodes, length, batch)
         x, a = jnp.split(side_by_side[index], [problems.INPUTS], axis=2)
         return jax.vmap(update, in_axes=(0, 0, 0, None, None))(state, x, a, rate, epsilon), None
 
@@ -83,8 +96,11 @@ def score(p, observations, actions, length, at_once):
 
 
 def m_step(problem, arguments, p, observations, actions):
-    parts = [problem.batches(i, i + 1).astype(np.int32) for i in range(problem.updates)]
-    batches = jnp.asarray(np.concatenate(parts))
+    if arguments.draw:
+        batches, drawing = jax.random.split(jax.random.key(0), problem.updates), (problem.length, problem.batch)
+    else:
+        parts = [problem.batches(i, i + 1).astype(np.int32) for i in range(problem.updates)]
+        batches, drawing = jnp.asarray(np.concatenate(parts)), ()
     number = np.arange(1, problem.updates + 1)
     correction1, correction2 = 1 - BETA1 ** number, 1 - BETA2 ** number
     rates = jnp.asarray(RATE * np.sqrt(correction2) / correction1, jnp.float32)
@@ -100,8 +116,9 @@ def m_step(problem, arguments, p, observations, actions):
 
     def turn():
         q, took = turns.timed(lambda: jax.block_until_ready(
-            train(p, observations, actions, batches, rates, epsilons, arguments.unroll)))
-        return {**took, "before": before, "after": likelihood(q)}
+            train(p, observations, actions, batches, rates, epsilons, arguments.unroll, *drawing)))
+        own = {"batches": "own"} if arguments.draw else {}
+        return {**took, **own, "before": before, "after": likelihood(q)}
 
     return turn, {"work": problem.updates * problem.policies * problem.batch,
                    "unit": "trained steps", "flop": problem.training_flop()}
@@ -126,6 +143,7 @@ def e_step(problem, arguments, p, observations, actions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("row", choices=["m-step", "e-step"])
+    parser.add_argument("--draw", action="store_true", help="batches are drawn within the training")
     parser.add_argument("--unroll", type=int, default=1, help="updates compiled as one body of the scan")
     parser.add_argument("--at-once", type=int, default=1 << 16, help="steps scored at once")
     parser.add_argument("--precision", default="tensorfloat32",
@@ -140,7 +158,7 @@ def main():
     turn, work = {"m-step": m_step, "e-step": e_step}[arguments.row](
         problem, arguments, p, jnp.asarray(problem.observations), jnp.asarray(problem.actions))
     shape = problem.shape if arguments.row == "m-step" else f"{problem.policies}x{problem.steps}"
-    turns.take(arguments, {"row": arguments.row, "shape": shape, "who": WHO,
+    turns.take(arguments, {"row": arguments.row, "shape": shape, "who": f"{WHO}, drawing" if arguments.draw else WHO,
                            "device": jax.devices()[0].device_kind, "data": data,
                            "versions": {"jax": jax.__version__}, **work}, turn)
 

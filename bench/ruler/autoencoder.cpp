@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "kindred/latent/batches.h"
+#include "kindred/latent/dataset_autoencoder.h"
 #include "kindred/latent/encoder.h"
+#include "kindred/latent/model.h"
 #include "kindred/nn/latent_losses.h"
 #include "kindred/nn/tensor_adam.h"
 #include "kindred/nn/torch_threads.h"
@@ -70,12 +72,15 @@ struct Task {
                     .to(at::Device(settings.device));
   }
 
-  /// The batch of an update.
-  void fill(std::int64_t update, latent::MiniBatch& batch) const {
+  /// The trajectories of an update.
+  std::vector<std::int64_t> episodes(std::int64_t update) const {
     const auto rounds = sequences.count / sequences.batch;
-    std::vector<std::int64_t> episodes(static_cast<std::size_t>(sequences.batch));
-    std::iota(episodes.begin(), episodes.end(), update % rounds * sequences.batch);
-    source.fill(episodes, part_size, workers, batch);
+    std::vector<std::int64_t> result(static_cast<std::size_t>(sequences.batch));
+    std::iota(result.begin(), result.end(), update % rounds * sequences.batch);
+    return result;
+  }
+  void fill(std::int64_t update, latent::MiniBatch& batch) const {
+    source.fill(episodes(update), part_size, workers, batch);
   }
 
   Line about(const char* row) const {
@@ -91,14 +96,6 @@ struct Task {
             {"data", checksum.text()},
             {"work", steps},
             {"unit", "steps"}};
-  }
-
-  at::Tensor caae_loss(const at::Tensor& flat, const at::Tensor& centres,
-                       const latent::MiniBatch& batch) const {
-    const auto z = engine->encode(flat, batch.parts);
-    const auto attraction = std::get<0>(squared_distances(z, centres).min(1)).mean();
-    return -engine->log_likelihood(flat, z, batch.parts).mean() + attraction -
-           codebook_spread(centres);
   }
 
   Sequences sequences;
@@ -140,19 +137,36 @@ void time_encoder(const Settings& settings) {
 void time_caae(const Settings& settings) {
   const TorchOnOneThread one_thread;
   const Task task(settings);
-  latent::MiniBatch batch;
-  task.fill(task.sequences.updates - 1, batch);
-  const double before = task.caae_loss(task.parameters, task.centroids, batch).item<double>();
+  RunContext run;
+  static_cast<Workers&>(run) = task.workers;
+  run.device = settings.device;
+  const auto autoencoder = latent::make_dataset_autoencoder(task.data, task.inputs, kArchitecture,
+                                                            task.sequences.batch, run);
+  const auto loss_of = [&](const at::Tensor& flat, const at::Tensor& centres) {
+    const auto z = autoencoder->encode(flat);
+    const auto attraction = std::get<0>(squared_distances(z, centres).min(1)).mean();
+    return -autoencoder->log_likelihood(flat, z).mean() + attraction - codebook_spread(centres);
+  };
+  const auto start = task.parameters.to(at::Device(settings.device));
+  autoencoder->select(task.episodes(task.sequences.updates - 1));
+  const double before = loss_of(start, task.centroids).item<double>();
   settings.turns.take(task.about("caae"), [&] {
-    const auto flat = task.parameters.clone(), centres = task.centroids.clone();
+    const auto flat = start.clone(), centres = task.centroids.clone();
     TensorAdam adam({flat, centres});
+    adam.use(autoencoder->adam());
     double last = 0.0;
     auto line = timed([&] {
       at::Tensor loss;
       for (std::int64_t i = 0; i < task.sequences.updates; ++i) {
-        task.fill(i, batch);
-        loss = task.caae_loss(flat, centres, batch);
-        adam.differentiate(loss);
+        autoencoder->select(task.episodes(i));
+        if (const auto found =
+                autoencoder->gradient(flat, {.codes = centres, .alpha = 1.0, .lambda = 1.0})) {
+          loss = found->loss;
+          adam.set_gradient(found->gradient);
+        } else {
+          loss = loss_of(flat, centres);
+          adam.differentiate(loss);
+        }
         adam.update({});
       }
       last = loss.item<double>();  // waits for the device

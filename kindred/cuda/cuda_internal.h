@@ -1,4 +1,4 @@
-// CUDA's return codes as exceptions, and memory on a GPU that frees itself.
+// CUDA's return codes as exceptions, and memory and streams of a GPU that free themselves.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,6 +10,9 @@ namespace kindred::cuda {
 
 /// Throws Error unless `status` is success.
 void check(cudaError_t status);
+
+/// Whether there is a GPU that these kernels are made for: Hopper or newer.
+bool gpu_runs_kernels();
 
 /// Room for numbers on the GPU, not set to anything.
 template <class T>
@@ -52,6 +55,40 @@ class DeviceArray {
  private:
   T* data_ = nullptr;
   std::size_t count_ = 0;
+};
+
+/// A stream beside the default one: what is put there between fork() and join() may run together
+/// with what is put into the default stream meanwhile.
+class SideStream {
+ public:
+  SideStream() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    for (auto* event : {&forked_, &done_})
+      check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+  }
+  ~SideStream() {
+    cudaStreamDestroy(stream_);
+    cudaEventDestroy(forked_);
+    cudaEventDestroy(done_);
+  }
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+
+  /// What comes next there waits for what is in the default stream now.
+  void fork() {
+    check(cudaEventRecord(forked_, nullptr));
+    check(cudaStreamWaitEvent(stream_, forked_, 0));
+  }
+  /// The default stream waits for it.
+  void join() {
+    check(cudaEventRecord(done_, stream_));
+    check(cudaStreamWaitEvent(nullptr, done_, 0));
+  }
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t forked_ = nullptr, done_ = nullptr;
 };
 
 }  // namespace kindred::cuda

@@ -10,14 +10,6 @@
 namespace kindred::cuda {
 namespace {
 
-/// Clusters of thread blocks came with compute capability 9.
-bool gpu_has_clusters() {
-  int device = 0, major = 0;
-  return cudaGetDevice(&device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-         major >= 9;
-}
-
 /// Half of what is free, so that LibTorch finds room too.
 std::size_t room() {
   std::size_t free = 0, total = 0;
@@ -27,8 +19,10 @@ std::size_t room() {
 
 class Kernels final : public GpuPolicies {
  public:
-  Kernels(const Shape& shape, const GpuSteps& steps, std::span<const std::int64_t> offsets)
+  Kernels(const PolicyArchitecture& architecture, const Shape& shape, const GpuSteps& steps,
+          std::span<const std::int64_t> offsets)
       : shape_(shape),
+        places_(image_places(architecture, shape)),
         count_(steps.count),
         episodes_(std::ssize(offsets) - 1),
         steps_(bytes_of(shape, steps.count)) {
@@ -60,9 +54,9 @@ class Kernels final : public GpuPolicies {
     pool_.grow(static_cast<std::size_t>(listed));
     write_pool(stretches_.get(), static_cast<int>(stretches.size()), pool_.get());
 
-    auto images = upload(policies);
-    first_averages_.zero(images.size());
-    second_averages_.zero(images.size());
+    upload(policies);
+    first_averages_.zero(on_host_.size());
+    second_averages_.zero(on_host_.size());
     ends_.grow(lessons.size());
     train_policies(shape_, {.steps = steps_.get(),
                             .pool = pool_.get(),
@@ -75,9 +69,9 @@ class Kernels final : public GpuPolicies {
                             .settings = settings});
     std::vector<TrainEnd> ends(lessons.size());
     ends_.give(ends.data(), ends.size());
-    images_.give(images.data(), images.size());
+    images_.give(on_host_.data(), on_host_.size());
     for (std::int64_t p = 0; p < policies.size(); ++p)
-      read_image(image_of(images, p), shape_, p, policies);
+      read_image(image_of(p), places_, p, policies);
     return ends;
   }
 
@@ -120,21 +114,21 @@ class Kernels final : public GpuPolicies {
   }
 
  private:
-  std::span<float> image_of(std::vector<float>& images, std::int64_t policy) const {
+  std::span<float> image_of(std::int64_t policy) {
     const auto size = image_size(shape_);
-    return std::span(images).subspan(static_cast<std::size_t>(policy) * size, size);
+    return std::span(on_host_).subspan(static_cast<std::size_t>(policy) * size, size);
   }
 
-  /// All policies into images_; also as they are there.
-  std::vector<float> upload(const PolicyStack& policies) {
-    std::vector<float> images(static_cast<std::size_t>(policies.size()) * image_size(shape_));
+  /// All policies into images_.
+  void upload(const PolicyStack& policies) {
+    on_host_.resize(static_cast<std::size_t>(policies.size()) * image_size(shape_));
     for (std::int64_t p = 0; p < policies.size(); ++p)
-      write_image(policies, p, shape_, image_of(images, p));
-    images_.take(images.data(), images.size());
-    return images;
+      write_image(policies, p, places_, image_of(p));
+    images_.take(on_host_.data(), on_host_.size());
   }
 
   Shape shape_;
+  std::vector<std::int32_t> places_;  // of a policy's numbers in its image
   std::int64_t count_, episodes_;
   DeviceArray<unsigned char> steps_;
   DeviceArray<std::int64_t> offsets_;
@@ -144,6 +138,7 @@ class Kernels final : public GpuPolicies {
   DeviceArray<float> images_, first_averages_, second_averages_, log_probs_;
   DeviceArray<TrainEnd> ends_;
   DeviceArray<double> sums_;
+  std::vector<float> on_host_;  // images_, on their way
 };
 
 }  // namespace
@@ -153,9 +148,9 @@ std::unique_ptr<GpuPolicies> make_gpu_policies(const PolicyArchitecture& archite
                                                std::span<const std::int64_t> offsets) {
   const auto shape = padded_shape(architecture);
   if (!shape || steps.count == 0 || steps.count > std::numeric_limits<std::int32_t>::max() ||
-      !gpu_has_clusters() || Kernels::bytes_of(*shape, steps.count) > room())
+      !gpu_runs_kernels() || Kernels::bytes_of(*shape, steps.count) > room())
     return nullptr;
-  return std::make_unique<Kernels>(*shape, steps, offsets);
+  return std::make_unique<Kernels>(architecture, *shape, steps, offsets);
 }
 
 }  // namespace kindred::cuda

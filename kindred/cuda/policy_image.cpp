@@ -11,31 +11,15 @@ ImageLayout layout_of(const Shape& shape) {
   return ImageLayout(shape.padded_inputs(), shape.hidden, shape.outputs);
 }
 
-/// Calls `same(number of the stack, place in the image)` for all numbers of a policy.
-template <class Stack, class Same>
-void for_each_number(Stack& stack, std::int64_t policy, const Shape& shape, const Same& same) {
-  const auto layout = layout_of(shape);
-  const auto go = [&](std::size_t parameter, const auto& place) {
-    auto& array = stack.parameters()[parameter];
-    const auto values = array.of(policy);
-    for (std::int64_t row = 0; row < array.rows; ++row)
-      for (std::int64_t column = 0; column < array.columns; ++column)
-        same(values[static_cast<std::size_t>(row * array.columns + column)],
-             static_cast<std::size_t>(place(static_cast<int>(row), static_cast<int>(column))));
-  };
-  go(0, [&](int input, int unit) { return layout.first(input, unit); });
-  go(1, [&](int, int unit) { return layout.first(shape.inputs, unit); });
-  go(2, [&](int below, int unit) { return layout.second(below, unit); });
-  go(3, [&](int, int unit) { return layout.second_bias() + unit; });
-  const auto head = [&](std::size_t parameter, int (*output)(int)) {
-    go(parameter, [&](int unit, int action) { return layout.head(unit, output(action)); });
-    go(parameter + 1, [&](int, int action) { return layout.head_bias() + output(action); });
-  };
-  if (shape.discrete) {
-    head(4, [](int action) { return action; });
-  } else {
-    head(4, &mean_output);
-    head(6, &deviation_output);
+/// Calls `use(the stack's numbers of a parameter, where they lie in the image)` parameter after
+/// parameter.
+template <class Stack, class Use>
+void for_each_parameter(Stack& stack, std::int64_t policy, std::span<const std::int32_t> places,
+                        const Use& use) {
+  for (auto& parameter : stack.parameters()) {
+    const auto values = parameter.of(policy);
+    use(values, places.first(values.size()));
+    places = places.subspan(values.size());
   }
 }
 
@@ -60,17 +44,48 @@ std::size_t image_size(const Shape& shape) {
   return static_cast<std::size_t>(layout_of(shape).size());
 }
 
-void write_image(const PolicyStack& stack, std::int64_t policy, const Shape& shape,
-                 std::span<float> image) {
-  std::ranges::fill(image, 0.0F);
-  for_each_number(stack, policy, shape,
-                  [&](float value, std::size_t place) { image[place] = value; });
+std::vector<std::int32_t> image_places(const PolicyArchitecture& architecture, const Shape& shape) {
+  const PolicyStack stack(architecture, 1);
+  const auto layout = layout_of(shape);
+  std::vector<std::int32_t> places;
+  const auto list = [&](std::size_t parameter, const auto& place) {
+    const auto& array = stack.parameters()[parameter];
+    for (std::int64_t row = 0; row < array.rows; ++row)
+      for (std::int64_t column = 0; column < array.columns; ++column)
+        places.push_back(place(static_cast<int>(row), static_cast<int>(column)));
+  };
+  list(0, [&](int input, int unit) { return layout.first(input, unit); });
+  list(1, [&](int, int unit) { return layout.first(shape.inputs, unit); });
+  list(2, [&](int below, int unit) { return layout.second(below, unit); });
+  list(3, [&](int, int unit) { return layout.second_bias() + unit; });
+  const auto head = [&](std::size_t parameter, int (*output)(int)) {
+    list(parameter, [&](int unit, int action) { return layout.head(unit, output(action)); });
+    list(parameter + 1, [&](int, int action) { return layout.head_bias() + output(action); });
+  };
+  if (shape.discrete) {
+    head(4, [](int action) { return action; });
+  } else {
+    head(4, &mean_output);
+    head(6, &deviation_output);
+  }
+  return places;
 }
 
-void read_image(std::span<const float> image, const Shape& shape, std::int64_t policy,
-                PolicyStack& stack) {
-  for_each_number(stack, policy, shape,
-                  [&](float& value, std::size_t place) { value = image[place]; });
+void write_image(const PolicyStack& stack, std::int64_t policy,
+                 std::span<const std::int32_t> places, std::span<float> image) {
+  std::ranges::fill(image, 0.0F);
+  for_each_parameter(stack, policy, places, [&](auto values, auto at) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      image[static_cast<std::size_t>(at[i])] = values[i];
+  });
+}
+
+void read_image(std::span<const float> image, std::span<const std::int32_t> places,
+                std::int64_t policy, PolicyStack& stack) {
+  for_each_parameter(stack, policy, places, [&](auto values, auto at) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = image[static_cast<std::size_t>(at[i])];
+  });
 }
 
 }  // namespace kindred::cuda

@@ -1,8 +1,10 @@
 // Policies of a PolicyStack as the images that kernels compute with.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "kindred/cuda/layout.h"
 #include "kindred/nn/policy_stack.h"
@@ -14,10 +16,12 @@ namespace kindred::cuda {
 std::optional<Shape> padded_shape(const PolicyArchitecture& architecture);
 
 std::size_t image_size(const Shape& shape);
+/// Where the numbers of a policy, parameter after parameter, lie in its image.
+std::vector<std::int32_t> image_places(const PolicyArchitecture& architecture, const Shape& shape);
 /// `image` is as long as image_size() says.
-void write_image(const PolicyStack& stack, std::int64_t policy, const Shape& shape,
-                 std::span<float> image);
-void read_image(std::span<const float> image, const Shape& shape, std::int64_t policy,
-                PolicyStack& stack);
+void write_image(const PolicyStack& stack, std::int64_t policy,
+                 std::span<const std::int32_t> places, std::span<float> image);
+void read_image(std::span<const float> image, std::span<const std::int32_t> places,
+                std::int64_t policy, PolicyStack& stack);
 
 }  // namespace kindred::cuda

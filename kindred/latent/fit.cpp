@@ -3,12 +3,14 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "kindred/clustering/checkpoint.h"
 #include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
+#include "kindred/dist/packing.h"
 #include "kindred/latent/merge_codes.h"
 #include "kindred/latent/trainer.h"
 #include "kindred/nn/torch_threads.h"
@@ -27,12 +29,23 @@ struct Finished {
   Matrix latents;  // empty after resuming: they follow from the encoder
 };
 
+/// The restarts that this process trains, of all; several processes have some each.
+std::vector<std::int64_t> own_restarts(std::int64_t restarts, const Communicator& ranks) {
+  std::vector<std::int64_t> own;
+  for (auto r = ranks.rank(); r < restarts; r += ranks.size()) own.push_back(r);
+  return own;
+}
+
 /// Everything between two rounds.
 struct State {
+  std::vector<std::int64_t> restarts;  // to be trained here
   std::vector<Finished> finished;
   std::vector<TraceEntry> trace;
-  Work work;  // of the finished restarts
-  std::unique_ptr<Trainer> trainer;
+  Work work;                         // of the finished restarts
+  std::unique_ptr<Trainer> trainer;  // of the restart after the finished ones
+
+  bool is_complete() const { return finished.size() == restarts.size(); }
+  std::int64_t restart() const { return restarts[finished.size()]; }
 };
 
 std::vector<std::int64_t> sizes_of(const std::vector<std::int32_t>& labels, std::int64_t k) {
@@ -105,6 +118,7 @@ void save_state(const State& state, const Checkpoint& checkpoint) {
 
 State load_state(TrainingSetup& setup, const Method& method, const Checkpoint& checkpoint) {
   State state;
+  state.restarts = own_restarts(method.options.restarts, *one_process());
   checkpoint.load([&](const nlohmann::json& stored, const ArrayFileReader& file) {
     state.trace = restored_trace(stored.at("trace"));
     state.work = {stored.at("work").at(0), stored.at("work").at(1), 0.0};
@@ -125,11 +139,10 @@ State load_state(TrainingSetup& setup, const Method& method, const Checkpoint& c
 }
 
 /// Ends a restart: encodes everything, takes the model's centres, drops empty ones and merges.
-Finished conclude(Trainer& trainer, const TrainingSetup& setup, const Method& method,
-                  std::int64_t restart) {
+Finished conclude(Trainer& trainer, const Method& method, std::int64_t restart) {
   Finished done;
   done.encoder = trainer.encoder();
-  done.latents = done.encoder.encode(setup.data, setup.run);
+  done.latents = trainer.all_latents();
   const auto& latents = done.latents;
   trainer.model().conclude(latents);
   const double objective = -trainer.evaluate();
@@ -164,7 +177,7 @@ Finished conclude(Trainer& trainer, const TrainingSetup& setup, const Method& me
 void train_round(State& state, const Method& method, const RunContext& run,
                  const Stopwatch& clock) {
   auto& trainer = *state.trainer;
-  const auto restart = static_cast<std::int64_t>(state.finished.size());
+  const auto restart = state.restart();
   const double loss = trainer.train_round([&](double fraction) {
     run.report({.stage = "training", .fraction = fraction, .sizes = {}});
   });
@@ -189,11 +202,10 @@ void train_round(State& state, const Method& method, const RunContext& run,
 /// Concludes the restart that has been trained and sets up the next one, if any. A stop before that
 /// is complete leaves the state as it was.
 void finish_restart(State& state, TrainingSetup& setup, const Method& method) {
-  const auto restart = static_cast<std::int64_t>(state.finished.size());
-  auto done = conclude(*state.trainer, setup, method, restart);
+  auto done = conclude(*state.trainer, method, state.restart());
   std::unique_ptr<Trainer> next;
-  if (restart + 1 < method.options.restarts) {
-    next = std::make_unique<Trainer>(setup, method, restart + 1);
+  if (state.finished.size() + 1 < state.restarts.size()) {
+    next = std::make_unique<Trainer>(setup, method, state.restarts[state.finished.size() + 1]);
     next->begin();
   }
   state.finished.push_back(std::move(done));
@@ -223,13 +235,111 @@ State begin(TrainingSetup& setup, const Method& method, const Checkpoint& checkp
             const RunContext& run) {
   if (checkpoint.resumes()) return load_state(setup, method, checkpoint);
   State state;
-  state.trainer = std::make_unique<Trainer>(setup, method, 0);
+  state.restarts = own_restarts(method.options.restarts, ranks_of(run));
+  if (state.is_complete()) return state;  // there are fewer restarts than processes
+  state.trainer = std::make_unique<Trainer>(setup, method, state.restart());
   state.trainer->begin();
-  run.report({.stage = "estimate",
-              .sizes = {},
-              .seconds = state.trainer->estimate_seconds() *
-                         static_cast<double>(method.options.restarts)});
+  run.report(
+      {.stage = "estimate",
+       .sizes = {},
+       .seconds = state.trainer->estimate_seconds() * static_cast<double>(state.restarts.size())});
   return state;
+}
+
+std::vector<float> numbers_of(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const auto flat = tensor.to(at::kCPU).contiguous();
+  return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
+}
+
+at::Tensor tensor_of(const std::vector<float>& numbers, at::IntArrayRef shape) {
+  if (numbers.empty()) return {};
+  return at::tensor(numbers, at::kFloat).reshape(shape);
+}
+
+void pack(const Finished& f, Packer& to) {
+  const auto& s = f.summary;
+  to.add(std::array{s.restart, s.iterations, s.objective_since});
+  to.add(s.converged);
+  to.add(std::array{s.objective, s.objective_before_merge});
+  to.add(s.merges);
+  to.add(s.labels);
+  for (const auto* tensor : {&f.encoder.parameters, &f.encoder.weight, &f.encoder.bias})
+    to.add(numbers_of(*tensor));
+  to.add(std::array{f.codes.rows, f.codes.columns});
+  to.add(f.codes.values);
+  to.add(f.cluster_of_code);
+}
+
+Finished unpack(Unpacker& from, const TrainingSetup& setup) {
+  Finished f;
+  auto& s = f.summary;
+  std::array<std::int64_t, 3> counts;
+  std::array<double, 2> objectives;
+  std::array<std::int64_t, 2> codes;
+  std::vector<float> parameters, weight, bias;
+  from.take(counts);
+  from.take(s.converged);
+  from.take(objectives);
+  from.take(s.merges);
+  from.take(s.labels);
+  for (auto* numbers : {&parameters, &weight, &bias}) from.take(*numbers);
+  from.take(codes);
+  from.take(f.codes.values);
+  from.take(f.cluster_of_code);
+  s.restart = counts[0];
+  s.iterations = counts[1];
+  s.objective_since = counts[2];
+  s.objective = objectives[0];
+  s.objective_before_merge = objectives[1];
+  f.codes.rows = codes[0];
+  f.codes.columns = codes[1];
+  const auto width = setup.architecture.features();
+  f.encoder = {setup.inputs, setup.architecture, tensor_of(parameters, {-1}),
+               tensor_of(weight, {width, width}), tensor_of(bias, {1, width})};
+  return f;
+}
+
+void pack(const TraceEntry& entry, Packer& to) {
+  to.add(std::array{entry.restart, entry.iteration, entry.changed});
+  to.add(std::array{entry.objective, entry.seconds});
+  to.add(entry.sizes);
+}
+
+TraceEntry unpack_entry(Unpacker& from) {
+  TraceEntry entry;
+  std::array<std::int64_t, 3> counts;
+  std::array<double, 2> numbers;
+  from.take(counts);
+  from.take(numbers);
+  from.take(entry.sizes);
+  entry.restart = counts[0];
+  entry.iteration = counts[1];
+  entry.changed = counts[2];
+  entry.objective = numbers[0];
+  entry.seconds = numbers[1];
+  return entry;
+}
+
+/// Everybody gets the restarts of all, in order.
+void gather_restarts(State& state, const TrainingSetup& setup, Communicator& ranks) {
+  if (ranks.size() == 1) return;
+  Packer own;
+  own.add(state.finished.size());
+  for (const auto& f : state.finished) pack(f, own);
+  own.add(state.trace.size());
+  for (const auto& entry : state.trace) pack(entry, own);
+  const auto all = ranks.gather(own.bytes());
+  for (std::int64_t r = 0; r < ranks.size(); ++r) {
+    if (r == ranks.rank()) continue;
+    Unpacker from(all[static_cast<std::size_t>(r)]);
+    std::size_t restarts = 0, rounds = 0;
+    for (from.take(restarts); restarts > 0; --restarts)
+      state.finished.push_back(unpack(from, setup));
+    for (from.take(rounds); rounds > 0; --rounds) state.trace.push_back(unpack_entry(from));
+  }
+  std::ranges::sort(state.finished, {}, [](const Finished& f) { return f.summary.restart; });
+  std::ranges::stable_sort(state.trace, {}, &TraceEntry::restart);
 }
 
 /// Goes from restart to restart; saves now and then, and when it is stopped. `rounds`: those that
@@ -239,7 +349,7 @@ Clustering run_restarts(State& state, TrainingSetup& setup, const Method& method
                         std::int64_t& rounds) try {
   Stopwatch since_saved;
   rounds = std::ssize(state.trace);
-  while (static_cast<std::int64_t>(state.finished.size()) < method.options.restarts) {
+  while (!state.is_complete()) {
     if (!state.trainer->finished()) train_round(state, method, run, clock);
     rounds = std::ssize(state.trace);
     if (state.trainer->finished()) finish_restart(state, setup, method);
@@ -248,6 +358,7 @@ Clustering run_restarts(State& state, TrainingSetup& setup, const Method& method
     save_state(state, checkpoint);
     since_saved = {};
   }
+  gather_restarts(state, setup, ranks_of(run));
   return assemble(state, setup, method);
 } catch (const Interrupted&) {
   if (checkpoint.kept()) save_state(state, checkpoint);
@@ -274,11 +385,14 @@ Clustering fit(const Trajectories& data, const Method& method, const RunContext&
     std::optional<TorchOnOneThread> one_thread;  // what the kernels leave to LibTorch is small
     if (run.device == "cpu") one_thread.emplace();
     TrainingSetup setup(data, method.options, run);
-    const Checkpoint checkpoint(method.name, method.all_options, data, run);
+    // Processes are in the middle of different restarts, of which no one state can be made.
+    RunContext keeping = run;
+    if (ranks_of(run).size() > 1) keeping.checkpoint.clear();
+    const Checkpoint checkpoint(method.name, method.all_options, data, keeping);
     State state = begin(setup, method, checkpoint, run);
     Clustering result = run_restarts(state, setup, method, checkpoint, run, clock, rounds);
     result.seconds = clock.seconds();
-    result.timings = {{"rounds", state.trainer->rounds()},
+    result.timings = {{"rounds", state.finished.back().summary.iterations},
                       {"training", state.work.seconds},
                       {"training_steps", state.work.steps},
                       {"padded_steps", state.work.padding}};

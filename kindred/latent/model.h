@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct TrainingStep {
   at::Tensor features;                     ///< [batch, features]: what the encoder says.
   /// Mean over the batch of −Σ_t log p(a_t | z, s_t) (or its mean over t), z: [batch, features].
   std::function<at::Tensor(const at::Tensor& z)> reconstruction;
+};
+
+/// The loss of a model whose decoder sees the latent vector itself and that adds, to the mean over
+/// the batch, alpha times the squared distance to the nearest code and takes away lambda times
+/// codebook_spread(codes). It need not be differentiated: it is known how.
+struct CentroidTerms {
+  at::Tensor codes;  ///< [k, features], the model's only parameter.
+  double alpha = 0.0, lambda = 0.0;
+  bool mean_over_steps = false;  ///< Of the reconstruction; set by whoever trains.
 };
 
 /// What a model may look at between rounds of training.
@@ -41,6 +51,10 @@ class Model {
   virtual std::vector<at::Tensor> parameters() { return {}; }
   /// The loss of one minibatch, a scalar.
   virtual at::Tensor loss(const TrainingStep& step) = 0;
+  /// The same loss in training step `number`, where it is of that kind.
+  virtual std::optional<CentroidTerms> centroid_terms(std::int64_t /*number*/) const {
+    return std::nullopt;
+  }
   /// The vector a trajectory is clustered by, from the encoder's features.
   virtual at::Tensor latent(const at::Tensor& features) const { return features; }
   /// latent() as a linear map, when it is one.

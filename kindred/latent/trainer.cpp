@@ -18,7 +18,6 @@ namespace {
 constexpr std::int64_t kRoundSteps = 50;  // training steps between two looks at the codebook
 constexpr std::int64_t kPool = 8;         // batches among which trajectories are sorted by length
 constexpr std::int64_t kRecent = 4096;    // latent vectors of a round a model gets to see
-constexpr std::int64_t kEvaluatedSteps = 1 << 16;  // at once, on a GPU
 
 at::Device device_of(const RunContext& run) { return at::Device(run.device); }
 
@@ -30,12 +29,7 @@ TrainingSetup::TrainingSetup(const Trajectories& d, const Options& o, const RunC
       run(r),
       inputs(NetworkInputs::from(d.observations, o.standardize == Standardize::kOn)),
       architecture(architecture_for(d, inputs, o)),
-      source(d, inputs, architecture.actions) {
-  const bool cpu = r.device == "cpu";
-  engine = cpu ? make_cpu_autoencoder(architecture, r) : make_torch_autoencoder(architecture);
-  part_size = cpu ? kPartSize : o.batch_trajectories;
-  pads = !cpu;
-}
+      autoencoder(make_dataset_autoencoder(d, inputs, architecture, o.batch_trajectories, r)) {}
 
 Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart)
     : setup_(setup),
@@ -49,23 +43,37 @@ Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restar
   auto all = model_->parameters();
   all.insert(all.begin(), parameters_);
   adam_ = std::make_unique<TensorAdam>(all);
+  adam_->use(setup.autoencoder->adam());
 }
 
-at::Tensor Trainer::loss_of(const MiniBatch& batch, std::int64_t number,
-                            at::Tensor& features) const {
-  auto& engine = *setup_.engine;
-  features = engine.encode(parameters_, batch.parts);
+at::Tensor Trainer::loss_of(std::int64_t number, at::Tensor& features) const {
+  auto& autoencoder = *setup_.autoencoder;
+  features = autoencoder.encode(parameters_);
   const auto reconstruction = [&](const at::Tensor& z) {
-    auto log_likelihood = engine.log_likelihood(parameters_, z, batch.parts);
+    auto log_likelihood = autoencoder.log_likelihood(parameters_, z);
     if (setup_.options.reconstruction == Reconstruction::kMean) {
       std::vector<float> lengths;
-      for (const auto episode : batch.episodes)
+      for (const auto episode : autoencoder.selected())
         lengths.push_back(static_cast<float>(setup_.data.length(episode)));
       log_likelihood = log_likelihood / at::tensor(lengths).to(log_likelihood.device());
     }
     return -log_likelihood.mean();
   };
-  return model_->loss({number, batch.episodes, features, reconstruction});
+  return model_->loss({number, autoencoder.selected(), features, reconstruction});
+}
+
+at::Tensor Trainer::differentiate(at::Tensor& features) {
+  if (auto terms = model_->centroid_terms(steps_)) {
+    terms->mean_over_steps = setup_.options.reconstruction == Reconstruction::kMean;
+    if (const auto found = setup_.autoencoder->gradient(parameters_, *terms)) {
+      features = found->features;
+      adam_->set_gradient(found->gradient);
+      return found->loss;
+    }
+  }
+  const auto loss = loss_of(steps_, features);
+  adam_->differentiate(loss);
+  return loss.detach();
 }
 
 double Trainer::rate() const {
@@ -79,11 +87,9 @@ double Trainer::estimate_seconds() {
   constexpr int kTries = 3;  // the first one only warms up
   for (int i = 0; i < kTries; ++i) {
     const Stopwatch clock;
-    setup_.source.fill(order_[i], setup_.part_size, setup_.run, batch_);
+    setup_.autoencoder->select(order_[i]);
     at::Tensor features;
-    const auto loss = loss_of(batch_, 0, features);
-    torch::autograd::grad({loss}, {parameters_}, {}, c10::nullopt, false, true);
-    loss.item<float>();
+    differentiate(features).item<float>();
     if (i > 0) seconds += clock.seconds() / (kTries - 1);
   }
   // At the end everything is encoded and evaluated once: two passes forward, a third of a step
@@ -108,18 +114,19 @@ double Trainer::train_round(const std::function<void(double fraction)>& progress
 
 void Trainer::train_step() {
   setup_.run.throw_if_stopped();
-  setup_.source.fill(order_[steps_], setup_.part_size, setup_.run, batch_);
+  auto& autoencoder = *setup_.autoencoder;
+  autoencoder.select(order_[steps_]);
   at::Tensor features;
-  const auto loss = loss_of(batch_, steps_, features);
-  adam_->differentiate(loss);  // what may throw comes before what changes anything
+  const auto loss = differentiate(features);  // what may throw comes before what changes anything
   adam_->update({.learning_rate = rate() * setup_.options.learning_rate,
                  .max_gradient_norm = setup_.options.max_gradient_norm});
   ++steps_;
-  work_.steps += batch_.steps();
-  if (setup_.pads) work_.padding += batch_.padding();
-  round_.losses.push_back(loss.detach());
+  work_.steps += autoencoder.steps();
+  work_.padding += autoencoder.padding();
+  round_.losses.push_back(loss);
   round_.latents.push_back(model_->latent(features.detach()).detach());
-  round_.episodes.insert(round_.episodes.end(), batch_.episodes.begin(), batch_.episodes.end());
+  round_.episodes.insert(round_.episodes.end(), autoencoder.selected().begin(),
+                         autoencoder.selected().end());
 }
 
 double Trainer::end_round() {
@@ -164,21 +171,35 @@ std::int64_t Trainer::relabel(const Matrix& latents, std::vector<std::int32_t>& 
 
 double Trainer::evaluate() {
   const c10::NoGradGuard no_grad;
+  double sum = 0.0;
+  for_all_trajectories([&](std::span<const std::int64_t> some) {
+    at::Tensor features;
+    sum += loss_of(steps_, features).item<double>() * static_cast<double>(some.size());
+  });
+  return sum / static_cast<double>(setup_.data.episodes());
+}
+
+Matrix Trainer::all_latents() const {
+  if (!setup_.autoencoder->is_on_gpu()) return encoder().encode(setup_.data, setup_.run);
+  const c10::NoGradGuard no_grad;
+  std::vector<at::Tensor> latents;
+  for_all_trajectories([&](std::span<const std::int64_t>) {
+    latents.push_back(model_->latent(setup_.autoencoder->encode(parameters_)));
+  });
+  return to_matrix(at::cat(latents));
+}
+
+void Trainer::for_all_trajectories(
+    const std::function<void(std::span<const std::int64_t>)>& visit) const {
   std::vector<std::int64_t> all(static_cast<std::size_t>(setup_.data.episodes()));
   std::iota(all.begin(), all.end(), 0);
-  double sum = 0.0;
-  // A GPU takes many short trajectories at once; memory stays bounded.
-  const auto mean_length = std::max<std::int64_t>(1, setup_.data.steps() / std::ssize(all));
-  const auto size = static_cast<std::size_t>(
-      setup_.pads ? std::clamp<std::int64_t>(kEvaluatedSteps / mean_length, 1, 4096)
-                  : setup_.options.batch_trajectories);
+  const auto size = static_cast<std::size_t>(setup_.autoencoder->at_once());
   for (std::size_t begin = 0; begin < all.size(); begin += size) {
-    const auto part = std::span(all).subspan(begin, std::min(size, all.size() - begin));
-    setup_.source.fill(part, setup_.pads ? std::ssize(part) : setup_.part_size, setup_.run, batch_);
-    at::Tensor features;
-    sum += loss_of(batch_, steps_, features).item<double>() * static_cast<double>(part.size());
+    setup_.run.throw_if_stopped();
+    const auto some = std::span(all).subspan(begin, std::min(size, all.size() - begin));
+    setup_.autoencoder->select(some);
+    visit(some);
   }
-  return sum / static_cast<double>(all.size());
 }
 
 Encoder Trainer::encoder() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kindred/latent/batches.h"
+#include "kindred/latent/dataset_autoencoder.h"
 #include "kindred/latent/encoder.h"
 #include "kindred/latent/fit.h"
 #include "kindred/nn/tensor_adam.h"
@@ -21,10 +22,7 @@ struct TrainingSetup {
   const RunContext& run;
   NetworkInputs inputs;
   AutoencoderArchitecture architecture;
-  StepSource source;
-  std::unique_ptr<AutoencoderEngine> engine;
-  std::int64_t part_size;
-  bool pads;  ///< Whether the engine pads a part to its longest sequence.
+  std::unique_ptr<DatasetAutoencoder> autoencoder;
 };
 
 /// What training has cost: steps of trajectories, and seconds since the process started.
@@ -71,7 +69,8 @@ class Trainer {
   const Work& work() const { return work_; }
 
   Encoder encoder() const;
-  Matrix all_latents() const { return encoder().encode(setup_.data, setup_.run); }
+  /// Latent vectors of every trajectory.
+  Matrix all_latents() const;
   /// Mean loss over every trajectory.
   double evaluate();
   Model& model() { return *model_; }
@@ -80,8 +79,13 @@ class Trainer {
   void load(const ArrayFileReader& file);
 
  private:
-  at::Tensor loss_of(const MiniBatch& batch, std::int64_t number, at::Tensor& features) const;
+  /// Of the trajectories that are selected.
+  at::Tensor loss_of(std::int64_t number, at::Tensor& features) const;
+  /// Loss and gradient of a training step.
+  at::Tensor differentiate(at::Tensor& features);
   void train_step();
+  /// Selects all trajectories in their order, some at a time.
+  void for_all_trajectories(const std::function<void(std::span<const std::int64_t>)>& visit) const;
   double end_round();
   /// Sets the labels of the round's episodes; returns how many changed.
   std::int64_t relabel(const Matrix& latents, std::vector<std::int32_t>& labels) const;
@@ -108,7 +112,6 @@ class Trainer {
   std::int64_t seen_ = 0;
   Work work_;
   Round round_;  // the one that is not complete yet
-  MiniBatch batch_;
 };
 
 }  // namespace kindred::latent

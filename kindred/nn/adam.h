@@ -31,6 +31,15 @@ struct AdamState {
   std::vector<float> first, second;  ///< Averages of gradients and of their squares.
 };
 
+/// One parameter in a step: where its numbers lie and what they remember.
+struct AdamPiece {
+  float* parameter;
+  const float* gradient;
+  float *first, *second;
+  std::int64_t numbers;
+  AdamRates rates;
+};
+
 /// Throws InvalidArgument unless `state` is one of as many parameters and numbers as `expected`.
 void require_like(const AdamState& state, const AdamState& expected);
 

@@ -5,6 +5,7 @@
 namespace kindred {
 
 constinit decltype(has_cuda) has_cuda;
+constinit decltype(wake_device) wake_device;
 
 void require_device(const std::string& device) {
   if (device == "cpu") return;

@@ -13,4 +13,7 @@ void require_device(const std::string& device);
 /// Whether LibTorch finds a GPU it can use.
 extern TorchFunction<bool()> has_cuda;
 
+/// Computes something small on the device: the first time takes a GPU most of a second.
+extern TorchFunction<void(const std::string& device)> wake_device;
+
 }  // namespace kindred

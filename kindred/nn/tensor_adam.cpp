@@ -67,10 +67,32 @@ void TensorAdam::differentiate(const at::Tensor& loss) {
 
 at::Tensor& TensorAdam::gradient() { return tensors_->gradient; }
 
+void TensorAdam::set_gradient(const at::Tensor& gradient) {
+  tensors_->gradient = gradient;
+  tensors_->touched.assign(tensors_->parameters.size(), true);
+}
+
+void TensorAdam::use(AdamKernel kernel) { kernel_ = std::move(kernel); }
+
+void TensorAdam::update_by_kernel(const AdamOptions& options) {
+  auto& t = *tensors_;
+  std::vector<AdamPiece> pieces;
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < t.parameters.size(); ++i) {
+    const auto at = [&](const at::Tensor& flat) { return flat.data_ptr<float>() + begin; };
+    if (t.touched[i])
+      pieces.push_back({t.parameters[i].data_ptr<float>(), at(t.gradient), at(t.first),
+                        at(t.second), t.sizes[i], adam_rates(options, ++steps_[i])});
+    begin += t.sizes[i];
+  }
+  kernel_(pieces, options);
+}
+
 void TensorAdam::update(const AdamOptions& options) {
   const c10::NoGradGuard no_grad;
   auto& t = *tensors_;
   if (std::ranges::find(t.touched, true) == t.touched.end()) return;
+  if (kernel_) return update_by_kernel(options);
   const auto gradients = t.parts(t.gradient);
   auto firsts = t.parts(t.first);
   auto seconds = t.parts(t.second);

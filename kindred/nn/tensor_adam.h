@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kindred/nn/adam.h"
@@ -13,6 +15,10 @@ class Tensor;
 }
 
 namespace kindred {
+
+/// A step of one problem's parameters, which lie in a device's memory, by that device's own
+/// kernels.
+using AdamKernel = std::function<void(std::span<const AdamPiece>, const AdamOptions&)>;
 
 class TensorAdam {
  public:
@@ -29,6 +35,10 @@ class TensorAdam {
   /// That gradient: every parameter's numbers one after the other, [numbers]. It may be changed
   /// until update(), as by adding what other processes found.
   at::Tensor& gradient();
+  /// Sets the gradient, [numbers], when it was found otherwise: that of every parameter.
+  void set_gradient(const at::Tensor& gradient);
+  /// Takes steps of one problem by `kernel` from here on, not by LibTorch's operations.
+  void use(AdamKernel kernel);
   /// One step against gradient(). A parameter that the loss does not depend on (a decoder in an
   /// encoder-only phase) stays as it is.
   void update(const AdamOptions& options);
@@ -41,9 +51,12 @@ class TensorAdam {
   void restore(const AdamState& state);
 
  private:
+  void update_by_kernel(const AdamOptions& options);
+
   struct Tensors;
   std::unique_ptr<Tensors> tensors_;
   std::vector<std::int64_t> steps_;  // of each parameter
+  AdamKernel kernel_;
 };
 
 }  // namespace kindred

@@ -37,6 +37,9 @@ class Talker:
     def __init__(self, lines):
         self.lines, self.about = list(lines), lines[0]
 
+    def get_ready(self):
+        pass
+
     def turn(self):
         return self.lines.pop(0)
 
@@ -108,11 +111,11 @@ class Absence(unittest.TestCase):
     def test_a_program_that_says_it_cannot_run(self):
         command = [sys.executable, "-c", """print('{"who": "JAX", "absent": "none"}')"""]
         with self.assertRaisesRegex(bench.Absent, "JAX: none"):
-            bench.Program(command, None)
+            bench.Program(command, None).get_ready()
 
     def test_a_program_that_fails_says_why(self):
         with self.assertRaisesRegex(bench.Absent, "broken"):
-            bench.Program([sys.executable, "-c", "raise SystemExit('broken')"], None)
+            bench.Program([sys.executable, "-c", "raise SystemExit('broken')"], None).get_ready()
 
 
 class Check(unittest.TestCase):

@@ -48,10 +48,11 @@ TEST(PolicyImage, GivesBackWhatItWasMadeOf) {
         PolicyArchitecture{40, false, 8, {128, 90}}}) {
     const auto policies = random_policies(architecture, 3);
     const auto shape = padded_shape(architecture).value();
+    const auto places = image_places(architecture, shape);
     std::vector<float> image(image_size(shape));
-    write_image(policies, 1, shape, image);
+    write_image(policies, 1, places, image);
     PolicyStack copy(architecture, 3);
-    read_image(image, shape, 2, copy);
+    read_image(image, places, 2, copy);
     std::size_t numbers = 0;
     for (std::size_t i = 0; i < copy.parameters().size(); ++i) {
       EXPECT_TRUE(std::ranges::equal(copy.parameters()[i].of(2), policies.parameters()[i].of(1)));

@@ -55,6 +55,34 @@ TEST(TensorAdam, ShortensEachProblemsGradientOnItsOwn) {
   }
 }
 
+/// A kernel gets what LibTorch's operations would have used, and what it does is remembered.
+TEST(TensorAdam, LeavesStepsToAKernel) {
+  auto first = at::ones({3}), second = at::full({2}, 2.0);
+  auto expected_first = first.clone(), expected_second = second.clone();
+  TensorAdam adam({first, second}), by_torch({expected_first, expected_second});
+  adam.use([](std::span<const AdamPiece> pieces, const AdamOptions& o) {
+    for (const auto& piece : pieces)
+      for (std::int64_t i = 0; i < piece.numbers; ++i) {
+        const double g = piece.gradient[i];
+        piece.first[i] = static_cast<float>(o.beta1 * piece.first[i] + (1 - o.beta1) * g);
+        piece.second[i] = static_cast<float>(o.beta2 * piece.second[i] + (1 - o.beta2) * g * g);
+        piece.parameter[i] -= static_cast<float>(
+            piece.rates.rate * piece.first[i] / (std::sqrt(piece.second[i]) + piece.rates.epsilon));
+      }
+  });
+  for (int i = 0; i < 3; ++i) {
+    const auto gradient = at::tensor({0.1F, -0.2F, 0.0F, 0.3F, 0.05F}) * (i + 1);
+    for (auto* each : {&adam, &by_torch}) {
+      each->set_gradient(gradient);
+      each->update({.learning_rate = 0.1, .max_gradient_norm = 1e9});
+    }
+  }
+  EXPECT_LT(error(first, expected_first), 1e-6);
+  EXPECT_LT(error(second, expected_second), 1e-6);
+  EXPECT_EQ(adam.state().steps, by_torch.state().steps);
+  EXPECT_LT(error(at::tensor(adam.state().second), at::tensor(by_torch.state().second)), 1e-6);
+}
+
 TEST(TensorAdam, LeavesAloneWhatTheLossDoesNotTouch) {
   auto touched = at::ones({2});
   auto other = at::ones({2});
