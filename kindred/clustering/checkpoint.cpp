@@ -1,11 +1,16 @@
 #include "kindred/clustering/checkpoint.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <new>
 
 #include "kindred/core/error.h"
+#include "kindred/core/files.h"
+#include "kindred/dist/communicator.h"
 
 namespace kindred {
 namespace {
@@ -14,18 +19,46 @@ using nlohmann::json;
 
 constexpr int kFormat = 1;
 
+/// A file of which nothing is on any disk.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view content) : descriptor_(::memfd_create("kindred", 0)) {
+    while (descriptor_ >= 0 && !content.empty()) {
+      const auto written = ::write(descriptor_, content.data(), content.size());
+      if (written <= 0) throw IoError("a checkpoint does not fit into memory");
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (descriptor_ < 0) throw IoError("no file can be made in memory");
+  }
+  ~MemoryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::filesystem::path path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
 
 Checkpoint::Checkpoint(std::string method, json options, const Trajectories& data,
                        const RunContext& run)
-    : path_(run.checkpoint),
+    : ranks_(run.communicator),
+      path_(run.checkpoint),
       method_(std::move(method)),
       options_(std::move(options)),
       data_name_(run.data_name) {
-  if (!kept()) return;
   std::error_code error;  // whatever it is, writing the file will name it
-  resumes_ = run.resume && std::filesystem::exists(path_, error);
-  data_ = fingerprint_of(data);
+  resumes_ = kept() && run.resume && std::filesystem::exists(path_, error);
+  if (ranks_) {
+    auto said = static_cast<std::byte>(resumes_);
+    ranks_->broadcast({&said, 1}, 0);
+    resumes_ = said != std::byte{0};
+  }
+  if (kept() || resumes_) data_ = fingerprint_of(data);
 }
 
 void Checkpoint::save(const std::function<json(ArrayFileWriter&)>& write) const {
@@ -39,7 +72,20 @@ void Checkpoint::save(const std::function<json(ArrayFileWriter&)>& write) const 
 
 void Checkpoint::load(
     const std::function<void(const json&, const ArrayFileReader&)>& restore) const {
-  const ArrayFileReader file(path_);
+  if (!ranks_) return load_from(path_, restore);
+  std::string content = ranks_->is_first() ? read_text(path_) : "";
+  std::int64_t size = std::ssize(content);
+  ranks_->broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  content.resize(static_cast<std::size_t>(size));
+  ranks_->broadcast(std::as_writable_bytes(std::span(content)), 0);
+  if (ranks_->is_first()) return load_from(path_, restore);
+  load_from(MemoryFile(content).path(), restore);
+}
+
+void Checkpoint::load_from(
+    const std::filesystem::path& path,
+    const std::function<void(const json&, const ArrayFileReader&)>& restore) const {
+  const ArrayFileReader file(path);
   if (!file.contains("header"))
     throw InvalidArgument(
         "cannot resume '{}': it is not a checkpoint of this version of kindred; start again "

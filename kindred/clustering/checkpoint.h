@@ -17,14 +17,16 @@
 
 namespace kindred {
 
-/// The checkpoint of one fit, where the run around it keeps one.
+/// The checkpoint of one fit, where the run around it keeps one. Of several processes the first
+/// keeps it, and tells the others what it holds.
 class Checkpoint {
  public:
   /// `options` are complete and resolved. Reads all of `data` once if there is a file to keep.
+  /// Collective, as is load().
   Checkpoint(std::string method, nlohmann::json options, const Trajectories& data,
              const RunContext& run);
 
-  /// Whether the run keeps a checkpoint at all, and whether it goes on from one.
+  /// Whether this process keeps a checkpoint at all, and whether the run goes on from one.
   bool kept() const { return !path_.empty(); }
   bool resumes() const { return resumes_; }
 
@@ -39,8 +41,12 @@ class Checkpoint {
       const;
 
  private:
+  void load_from(const std::filesystem::path& path,
+                 const std::function<void(const nlohmann::json& state, const ArrayFileReader&)>&
+                     restore) const;
   void require_own_header(const nlohmann::json& header) const;
 
+  std::shared_ptr<Communicator> ranks_;  // none: this process alone
   std::filesystem::path path_;
   bool resumes_ = false;
   std::string method_;

@@ -31,6 +31,11 @@ class Column {
   std::int64_t size() const { return static_cast<std::int64_t>(view_.size()); }
   bool empty() const { return view_.empty(); }
   const T& operator[](std::int64_t i) const { return view_[static_cast<std::size_t>(i)]; }
+  /// `count` values from `first` on, without copying them.
+  Column slice(std::int64_t first, std::int64_t count) const {
+    return {view_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+            owner_};
+  }
   auto begin() const { return view_.begin(); }
   auto end() const { return view_.end(); }
 

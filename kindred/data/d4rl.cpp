@@ -60,7 +60,7 @@ void read_true_labels(const hdf5::InputFile& file, const ReadOptions& options, T
 
 Trajectories read_d4rl(const std::filesystem::path& path, const ReadOptions& options) {
   const hdf5::InputFile file(path, options.pool);
-  const hdf5::StepLayout layout;
+  const hdf5::StepLayout layout{.one_episode_each = false};
   if (!file.has_dataset(layout.terminals) && !file.has_dataset(layout.timeouts))
     throw DataFormatError(
         "'{}' has neither dataset 'terminals' nor 'timeouts', expected at least "

@@ -40,7 +40,11 @@ std::uint64_t episode_hash(const Trajectories& data) {
   return hash;
 }
 
-std::uint64_t observation_hash(const Observations& observations) {
+struct Steps {
+  std::int64_t begin, end;
+};
+
+std::uint64_t observation_hash(const Observations& observations, const Steps& steps) {
   const auto dim = static_cast<std::size_t>(observations.dim());
   std::uint64_t hash = 0;
   if (observations.is_interned()) {
@@ -48,22 +52,22 @@ std::uint64_t observation_hash(const Observations& observations) {
     for (std::int64_t row = 0; row < observations.distinct(); ++row)
       of_row.push_back(
           hash_of(observations.table().span().subspan(static_cast<std::size_t>(row) * dim, dim)));
-    for (std::int64_t t = 0; t < observations.steps(); ++t)
+    for (auto t = steps.begin; t < steps.end; ++t)
       hash += at_step(of_row[static_cast<std::size_t>(observations.index()[t])], t);
     return hash;
   }
   std::vector<float> row(dim);
-  for (std::int64_t t = 0; t < observations.steps(); ++t) {
+  for (auto t = steps.begin; t < steps.end; ++t) {
     observations.copy(t, t + 1, row.data());
     hash += at_step(hash_of(row), t);
   }
   return hash;
 }
 
-std::uint64_t action_hash(const Actions& actions) {
+std::uint64_t action_hash(const Actions& actions, const Steps& steps) {
   const auto dim = static_cast<std::size_t>(actions.dim());
   std::uint64_t hash = 0;
-  for (std::int64_t t = 0; t < actions.steps(); ++t)
+  for (auto t = steps.begin; t < steps.end; ++t)
     hash += at_step(actions.is_discrete() ? static_cast<std::uint64_t>(actions.ints()[t])
                                           : hash_of(actions.floats().span().subspan(
                                                 static_cast<std::size_t>(t) * dim, dim)),
@@ -90,14 +94,16 @@ std::string action_words(const Fingerprint& f) {
 }  // namespace
 
 Fingerprint fingerprint_of(const Trajectories& data) {
+  const auto own = data.own();
+  const Steps steps{data.offsets[own.begin], data.offsets[own.end]};
   return {.episodes = data.episodes(),
           .steps = data.steps(),
           .obs_dim = data.observations.dim(),
           .discrete = data.actions.is_discrete(),
           .actions = data.actions.is_discrete() ? data.actions.count() : data.actions.dim(),
           .episode_hash = episode_hash(data),
-          .observation_hash = observation_hash(data.observations),
-          .action_hash = action_hash(data.actions)};
+          .observation_hash = observation_hash(data.observations, steps),
+          .action_hash = action_hash(data.actions, steps)};
 }
 
 nlohmann::ordered_json to_json(const Fingerprint& f) {

@@ -25,7 +25,9 @@ struct Fingerprint {
 };
 
 /// One pass over the data. Interned and dense storage of the same observations give the same hash.
-/// Rewards, flags and labels do not count: no answer depends on them.
+/// Rewards, flags and labels do not count: no answer depends on them. Where only some episodes are
+/// held, the hashes of observations and actions are those of their steps; added over all who hold
+/// some they are those of the dataset.
 Fingerprint fingerprint_of(const Trajectories& data);
 
 nlohmann::ordered_json to_json(const Fingerprint& fingerprint);

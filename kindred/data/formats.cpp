@@ -161,7 +161,8 @@ Trajectories read_trajectories(const fs::path& path, ReadOptions options) {
   if (options.format == Format::kAuto) options.format = recognise(path, options);
   try {
     Trajectories data = read_as(options.format, path, options);
-    if (options.interning == Interning::kAuto)
+    if (options.own && !data.held) data.held = options.own(data.offsets.span());
+    if (options.interning == Interning::kAuto && !options.own)
       data.observations = intern(std::move(data.observations));
     if (options.format != Format::kKindred) {  // a Kindred file remembers where it came from
       data.provenance["source"] = printable(path.string());  // JSON must be UTF-8, a path need not

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +56,10 @@ struct ReadOptions {
   /// Reads what only the doctor can work with, so that it can say all of it: numbers that are not
   /// finite stay, and empty groups are left out and named in provenance["empty_episodes"].
   bool lenient = false;
+  /// Says which episodes to hold where episodes have these offsets; empty: all. Observations and
+  /// actions of the others are not read where the format can do without (D4RL, Kindred, and HDF5
+  /// with a group per episode), and observations are not interned: others may hold more of them.
+  std::function<EpisodeRange(std::span<const std::int64_t> offsets)> own;
   /// Its threads unpack what is compressed in HDF5 files; empty: the reading thread alone.
   std::shared_ptr<ThreadPool> pool;
 

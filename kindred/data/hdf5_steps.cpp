@@ -10,6 +10,8 @@
 #include "kindred/core/error.h"
 #include "kindred/data/array_keys.h"
 #include "kindred/data/checks.h"
+#include "kindred/data/episodes.h"
+#include "kindred/data/sparse.h"
 
 namespace kindred::hdf5 {
 namespace {
@@ -21,6 +23,18 @@ template <class T>
 std::vector<T> allocate(std::int64_t steps, std::int64_t dim) {
   return std::vector<T>(static_cast<std::size_t>(steps * dim));
 }
+
+/// Steps [begin, end).
+struct StepRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  /// What it has of the `length` steps from `first` on, counted from there.
+  StepRange inside(std::int64_t first, std::int64_t length) const {
+    const auto from = std::clamp<std::int64_t>(begin - first, 0, length);
+    return {from, std::clamp<std::int64_t>(end - first, from, length)};
+  }
+};
 
 /// Arrays inside `group`, at any depth, as paths relative to it.
 void list_arrays(const InputFile& file, const std::string& group, const std::string& inside,
@@ -181,13 +195,14 @@ class StepReader {
     for (auto& part : seen) complete(part, layout_.final_observation, options_.obs_keys.empty());
     for (auto& part : done) complete(part, false, true);
     Trajectories data;
+    data.terminals = read_flags(layout_.terminals);
+    data.timeouts = read_flags(layout_.timeouts);
+    hold_own(data);
     data.observations = read_observations(seen);
     data.actions = read_actions(done);
     data.observation_names = names_of(seen);
     if (!data.actions.is_discrete()) data.action_names = names_of(done);
     data.rewards = read_rewards();
-    data.terminals = read_flags(layout_.terminals);
-    data.timeouts = read_flags(layout_.timeouts);
     data.offsets = std::move(offsets_);
     return data;
   }
@@ -231,6 +246,23 @@ class StepReader {
     part.is_image = first.shape().size() > 2;
   }
 
+  /// Which steps are read: all, or where others hold the rest those of some episodes, which in one
+  /// group end where flags say so.
+  void hold_own(Trajectories& data) {
+    held_ = {0, steps()};
+    if (!options_.own) return;
+    const auto episodes = layout_.one_episode_each
+                              ? offsets_
+                              : cut_episodes(steps(), data.terminals.span(), data.timeouts.span(),
+                                             options_.episode_cap, options_.keep_partial);
+    if (episodes.size() < 2) return;  // there are none, which is said later
+    data.held = options_.own(episodes);
+    held_ = {episodes[static_cast<std::size_t>(data.held->begin)],
+             episodes[static_cast<std::size_t>(data.held->end)]};
+  }
+
+  bool holds_all() const { return held_.begin == 0 && held_.end == steps(); }
+
   std::int64_t steps() const { return offsets_.back(); }
   std::int64_t length(std::size_t group) const { return offsets_[group + 1] - offsets_[group]; }
 
@@ -249,38 +281,42 @@ class StepReader {
 
   /// Rows with the parts side by side.
   template <class T>
-  std::vector<T> read_joined(const std::vector<Part>& parts) const {
+  Column<T> read_joined(const std::vector<Part>& parts) const {
     const std::int64_t dim = total_size(parts);
-    auto out = allocate<T>(steps(), dim);
+    NewColumn<T> out(steps() * dim, !holds_all());
     for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const auto rows = held_.inside(offsets_[g], length(g));
+      if (rows.begin == rows.end) continue;
       T* corner = out.data() + offsets_[g] * dim;
       for (const auto& part : parts) {
-        read_beside(open(g, part.key.name, part.width, part.extra_rows), part, length(g), corner,
-                    dim);
+        read_beside(open(g, part.key.name, part.width, part.extra_rows), part, rows, corner, dim);
         corner += part.size();
       }
     }
-    return out;
+    return out.column();
   }
 
-  /// Reads rows to corner, corner + dim, corner + 2 dim, …
+  /// Reads rows to their places corner, corner + dim, corner + 2 dim, …
   template <class T>
-  void read_beside(const Dataset& dataset, const Part& part, std::int64_t rows, T* corner,
+  void read_beside(const Dataset& dataset, const Part& part, const StepRange& rows, T* corner,
                    std::int64_t dim) const {
     const auto check = [&](std::int64_t row, std::span<const T> values) {
       if constexpr (std::is_same_v<T, float>)
         if (!options_.lenient) check_finite(values, row, part.width, dataset.where());
     };
     if (part.width == dim && part.size() == dim) {  // straight into its place
-      dataset.read(0, rows, corner);
-      check(0, {corner, static_cast<std::size_t>(rows * dim)});
+      T* first = corner + rows.begin * dim;
+      dataset.read(rows.begin, rows.end, first);
+      check(rows.begin, {first, static_cast<std::size_t>((rows.end - rows.begin) * dim)});
       return;
     }
-    dataset.for_each_block<T>(0, rows, [&](std::int64_t row, std::span<const T> block) {
-      check(row, block);
-      for (std::size_t i = 0; i < block.size(); i += static_cast<std::size_t>(part.width), ++row)
-        std::copy_n(block.data() + i + part.begin, part.size(), corner + row * dim);
-    });
+    dataset.for_each_block<T>(
+        rows.begin, rows.end, [&](std::int64_t row, std::span<const T> block) {
+          check(row, block);
+          for (std::size_t i = 0; i < block.size();
+               i += static_cast<std::size_t>(part.width), ++row)
+            std::copy_n(block.data() + i + part.begin, part.size(), corner + row * dim);
+        });
   }
 
   Actions read_actions(const std::vector<Part>& parts) const {
@@ -296,42 +332,48 @@ class StepReader {
           "actions; for several use the option actions = continuous",
           first.where(), shape_text(first.shape()));
     auto values = parts[0].width == 1 ? read_whole(parts[0].key.name) : read_column(parts);
-    const std::int64_t used = *std::ranges::max_element(values) + 1;
+    const auto held = values.span().subspan(static_cast<std::size_t>(held_.begin),
+                                            static_cast<std::size_t>(held_.end - held_.begin));
+    const std::int64_t used = held.empty() ? 1 : *std::ranges::max_element(held) + 1;
     const auto stated =
         file_.integer_attribute(join(groups_[0], parts[0].key.name), kActionCount).value_or(used);
-    return Actions::discrete(std::move(values),
+    return Actions::discrete(values.column(),
                              stated >= used && stated <= kMaxActions ? stated : used);
   }
 
-  std::vector<std::int32_t> read_whole(const std::string& name) const {
+  NewColumn<std::int32_t> read_whole(const std::string& name) const {
     return read_converted<std::int32_t>(
-        name, [](auto block, std::int64_t row, const std::string& where, auto* out) {
+        name, held_, [](auto block, std::int64_t row, const std::string& where, auto* out) {
           to_discrete(block, row, where, out);
         });
   }
 
   /// Discrete actions that are one column of several.
-  std::vector<std::int32_t> read_column(const std::vector<Part>& parts) const {
+  NewColumn<std::int32_t> read_column(const std::vector<Part>& parts) const {
     const auto numbers = read_joined<double>(parts);
-    auto values = allocate<std::int32_t>(steps(), 1);
-    to_discrete<double>(numbers, 0, file_.where(parts[0].key.name), values.data());
+    NewColumn<std::int32_t> values(steps(), !holds_all());
+    to_discrete<double>(numbers.span().subspan(static_cast<std::size_t>(held_.begin),
+                                               static_cast<std::size_t>(held_.end - held_.begin)),
+                        held_.begin, file_.where(parts[0].key.name), values.data() + held_.begin);
     return values;
   }
 
-  /// Reads one number per step of every group through convert(block, first row, where, out).
+  /// Reads one number for each of the steps through convert(block, first row, where, out).
   template <class T, class Convert>
-  std::vector<T> read_converted(const std::string& name, Convert convert) const {
-    auto out = allocate<T>(steps(), 1);
+  NewColumn<T> read_converted(const std::string& name, const StepRange& of, Convert convert) const {
+    NewColumn<T> out(steps(), of.begin > 0 || of.end < steps());
     for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const auto rows = of.inside(offsets_[g], length(g));
+      if (rows.begin == rows.end) continue;
       const auto dataset = open(g, name, 1);
       T* target = out.data() + offsets_[g];
       const auto take = [&](std::int64_t row, auto block) {
         convert(block, row, dataset.where(), target + row);
       };
       if (dataset.kind() == Kind::kInteger)
-        dataset.for_each_block<std::int64_t>(0, length(g), take);
+        dataset.for_each_block<std::int64_t>(rows.begin, rows.end, take);
       else
-        dataset.for_each_block<double>(0, length(g), take);
+        dataset.for_each_block<double>(rows.begin, rows.end, take);
     }
     return out;
   }
@@ -353,10 +395,10 @@ class StepReader {
 
   Column<std::uint8_t> read_flags(const std::string& name) const {
     if (!present(name)) return {};
-    return read_converted<std::uint8_t>(
-        name, [](auto block, std::int64_t row, const std::string& where, auto* out) {
-          to_flags(block, row, where, out);
-        });
+    return read_converted<std::uint8_t>(name, {0, steps()},
+                                        [](auto block, std::int64_t row, const std::string& where,
+                                           auto* out) { to_flags(block, row, where, out); })
+        .column();
   }
 
   const InputFile& file_;
@@ -364,6 +406,7 @@ class StepReader {
   const StepLayout& layout_;
   const ReadOptions& options_;
   std::vector<std::int64_t> offsets_{0};
+  StepRange held_;
 };
 
 }  // namespace

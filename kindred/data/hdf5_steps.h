@@ -20,7 +20,8 @@ struct StepLayout {
   std::string terminals = "terminals";
   std::string timeouts = "timeouts";
   bool final_observation = false;  ///< One more observation than actions; it is dropped.
-  std::string length_attribute;    ///< Attribute of a group that counts its steps, or empty.
+  std::string length_attribute{};  ///< Attribute of a group that counts its steps, or empty.
+  bool one_episode_each = true;    ///< A group is an episode; else flags say where they end.
 };
 
 /// Reads the columns of all groups one after the other; offsets are where each group begins.

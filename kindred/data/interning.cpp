@@ -63,21 +63,62 @@ Distinct find_distinct(std::span<const std::byte> bytes, std::size_t row_bytes,
   return found;
 }
 
+/// Of rows [begin, end) of what is stored: the table's where observations are interned.
+Distinct find_distinct(const Observations& observations, std::int64_t begin, std::int64_t end,
+                       std::int64_t limit) {
+  const auto dim = observations.dim();
+  const auto rows = [&](const auto& column) {
+    return std::as_bytes(column.slice(begin * dim, (end - begin) * dim).span());
+  };
+  const bool bytes = observations.is_bytes();
+  return find_distinct(bytes ? rows(observations.bytes()) : rows(observations.floats()),
+                       static_cast<std::size_t>(dim) * (bytes ? 1 : sizeof(float)), limit);
+}
+
 }  // namespace
 
 Observations intern(Observations observations) {
   if (observations.is_interned() || observations.steps() == 0) return observations;
-  const std::int64_t limit = std::min(kMostDistinct, observations.steps() / kLeastRepetition);
+  auto found =
+      distinct_rows(observations, 0, observations.steps(), most_distinct(observations.steps()));
+  if (!found) return observations;
+  return Observations::interned(std::move(found->table), observations.dim(),
+                                std::move(found->index));
+}
+
+std::int64_t most_distinct(std::int64_t steps) {
+  return std::min(kMostDistinct, steps / kLeastRepetition);
+}
+
+std::optional<DistinctRows> distinct_rows(const Observations& observations, std::int64_t begin,
+                                          std::int64_t end, std::int64_t limit) {
+  if (begin == end) return DistinctRows{};
   const std::int64_t dim = observations.dim();
-  const bool bytes = observations.is_bytes();
-  auto [rows, index] =
-      find_distinct(bytes ? std::as_bytes(observations.bytes().span())
-                          : std::as_bytes(observations.floats().span()),
-                    static_cast<std::size_t>(dim) * (bytes ? 1 : sizeof(float)), limit);
-  if (index.empty()) return observations;
-  std::vector<float> table(rows.size() * static_cast<std::size_t>(dim));
-  observations.gather(rows, table.data());
-  return Observations::interned(std::move(table), dim, std::move(index));
+  auto [rows, index] = find_distinct(observations, begin, end, limit);
+  if (index.empty()) return std::nullopt;
+  for (auto& row : rows) row += begin;
+  DistinctRows result{std::vector<float>(rows.size() * static_cast<std::size_t>(dim)),
+                      std::move(index)};
+  observations.gather(rows, result.table.data());
+  return result;
+}
+
+std::optional<DistinctRows> distinct_rows(std::span<const float> rows, std::int64_t dim,
+                                          std::int64_t limit) {
+  return distinct_rows(Observations::dense(Column<float>(rows, nullptr), dim), 0,
+                       std::ssize(rows) / dim, limit);
+}
+
+std::vector<std::int32_t> number_states(const Observations& observations) {
+  const bool interned = observations.is_interned();
+  const auto rows = interned ? observations.distinct() : observations.steps();
+  auto index = find_distinct(observations, 0, rows, rows).index;
+  if (!interned) return index;
+  std::vector<std::int32_t> of_step;  // a file may hold a row of its table twice
+  of_step.reserve(static_cast<std::size_t>(observations.steps()));
+  for (const auto row : observations.index())
+    of_step.push_back(index[static_cast<std::size_t>(row)]);
+  return of_step;
 }
 
 }  // namespace kindred

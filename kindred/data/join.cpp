@@ -7,6 +7,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/data/episodes.h"
+#include "kindred/data/sparse.h"
 
 namespace kindred {
 namespace {
@@ -45,35 +46,75 @@ Column<T> joined(const Parts& parts, Get get) {
   return all;
 }
 
+/// Those of the parts that are held: each has some, in a row over all of them.
+std::optional<EpisodeRange> join_held(const Parts& parts) {
+  if (std::ranges::none_of(parts, [](const auto& part) { return part.held.has_value(); }))
+    return std::nullopt;
+  std::optional<EpisodeRange> all;
+  std::int64_t first = 0;
+  for (const auto& part : parts) {
+    if (const auto own = part.own(); own.size() > 0)
+      all = EpisodeRange{all ? all->begin : first + own.begin, first + own.end};
+    first += part.episodes();
+  }
+  return all.value_or(EpisodeRange{0, 0});
+}
+
+/// Per-step values of observations or actions, `width` numbers each: those of held episodes.
+template <class T, class Get>
+Column<T> join_held_steps(const Parts& parts, std::int64_t width, Get get) {
+  std::int64_t steps = 0;
+  for (const auto& part : parts) steps += part.steps();
+  const bool sparse =
+      std::ranges::any_of(parts, [](const auto& part) { return part.held.has_value(); });
+  NewColumn<T> values(steps * width, sparse);
+  T* to = values.data();
+  for (const auto& part : parts) {
+    const auto own = part.own();
+    const auto begin = part.offsets[own.begin], end = part.offsets[own.end];
+    get(part, begin, end, to + begin * width);
+    to += part.steps() * width;
+  }
+  return values.column();
+}
+
 Observations join_observations(const Parts& parts) {
   const auto dim = parts[0].observations.dim();
   if (std::ranges::all_of(parts, [](const auto& part) { return part.observations.is_bytes(); }))
     return Observations::dense(
-        joined<std::uint8_t>(
-            parts, [](const auto& p) -> auto& { return p.observations.bytes(); }),
+        join_held_steps<std::uint8_t>(parts, dim,
+                                      [&](const auto& part, auto begin, auto end, auto* to) {
+                                        const auto* from = part.observations.bytes().data();
+                                        std::copy(from + begin * dim, from + end * dim, to);
+                                      }),
         dim);
-  std::int64_t steps = 0;
-  for (const auto& part : parts) steps += part.steps();
-  std::vector<float> rows(static_cast<std::size_t>(steps * dim));
-  float* to = rows.data();
-  for (const auto& part : parts) {
-    part.observations.copy(0, part.steps(), to);
-    to += part.steps() * dim;
-  }
-  return Observations::dense(std::move(rows), dim);
+  return Observations::dense(
+      join_held_steps<float>(parts, dim,
+                             [](const auto& part, auto begin, auto end, auto* to) {
+                               part.observations.copy(begin, end, to);
+                             }),
+      dim);
 }
 
 Actions join_actions(const Parts& parts) {
+  const auto dim = parts[0].actions.dim();
   if (!parts[0].actions.is_discrete())
     return Actions::continuous(
-        joined<float>(
-            parts, [](const auto& p) -> auto& { return p.actions.floats(); }),
-        parts[0].actions.dim());
+        join_held_steps<float>(parts, dim,
+                               [&](const auto& part, auto begin, auto end, auto* to) {
+                                 const auto* from = part.actions.floats().data();
+                                 std::copy(from + begin * dim, from + end * dim, to);
+                               }),
+        dim);
   std::int64_t count = 0;
   for (const auto& part : parts) count = std::max(count, part.actions.count());
-  return Actions::discrete(joined<std::int32_t>(
-                               parts, [](const auto& p) -> auto& { return p.actions.ints(); }),
-                           count);
+  return Actions::discrete(
+      join_held_steps<std::int32_t>(parts, 1,
+                                    [](const auto& part, auto begin, auto end, auto* to) {
+                                      const auto* from = part.actions.ints().data();
+                                      std::copy(from + begin, from + end, to);
+                                    }),
+      count);
 }
 
 bool all_differ(const std::vector<std::string>& ids) {
@@ -123,6 +164,7 @@ Trajectories join_episodes(const Parts& parts, std::span<const std::string> name
     for (std::int64_t i = 0; i < part.episodes(); ++i)
       offsets.push_back(offsets.back() + part.length(i));
   data.offsets = std::move(offsets);
+  data.held = join_held(parts);
   data.observations = join_observations(parts);
   data.actions = join_actions(parts);
   data.rewards = joined<float>(

@@ -22,7 +22,8 @@ class KindredReader {
   KindredReader(const std::filesystem::path& path, const ReadOptions& options)
       : file_(path, options.pool),
         map_(std::make_shared<MappedFile>(path, file_.size())),
-        lenient_(options.lenient) {
+        lenient_(options.lenient),
+        own_(options.own) {
     if (file_.text_attribute("", "format") != kKindredFormat)
       throw DataFormatError("'{}' has no attribute 'format' of '{}', expected a Kindred dataset",
                             path.string(), kKindredFormat);
@@ -40,9 +41,12 @@ class KindredReader {
   Trajectories read() const {
     Trajectories data;
     data.offsets = column<std::int64_t>("offsets", hdf5::Kind::kInteger).values;
-    data.observations = read_observations();
+    if (own_) check_offsets(data.offsets, steps_in_file());
+    if (own_ && data.episodes() > 0 && std::ranges::is_sorted(data.offsets))  // else it is refused
+      data.held = own_(data.offsets.span());
+    data.observations = read_observations(data);
     check_offsets(data.offsets, data.steps());
-    data.actions = read_actions();
+    data.actions = read_actions(data);
     data.rewards = optional<float>("rewards", hdf5::Kind::kFloat);  // not all need be numbers
     data.terminals = optional<std::uint8_t>("terminals", hdf5::Kind::kInteger);
     data.timeouts = optional<std::uint8_t>("timeouts", hdf5::Kind::kInteger);
@@ -97,20 +101,28 @@ class KindredReader {
     return {Column<T>(std::move(values)), dataset.row_size()};
   }
 
-  Rows<float> floats(const std::string& name) const {
+  /// What `data` holds of it is looked at.
+  Rows<float> floats(const std::string& name, const Trajectories& data) const {
     auto rows = column<float>(name, hdf5::Kind::kFloat);
-    if (!lenient_) check_finite(rows.values.span(), 0, rows.size, file_.where(name));
+    const auto first = data.held ? data.offsets[data.held->begin] : 0;
+    const auto count =
+        data.held ? data.offsets[data.held->end] - first : rows.values.size() / rows.size;
+    if (!lenient_)
+      check_finite(rows.values.slice(first * rows.size, count * rows.size).span(), first, rows.size,
+                   file_.where(name));
     return rows;
   }
+
+  std::int64_t steps_in_file() const { return file_.dataset("actions").rows(); }
 
   template <class T>
   Column<T> optional(const std::string& name, hdf5::Kind kind) const {
     return file_.has_dataset(name) ? column<T>(name, kind).values : Column<T>();
   }
 
-  Observations read_observations() const {
+  Observations read_observations(const Trajectories& data) const {
     if (file_.has_dataset("observation_table")) {
-      const auto [table, dim] = floats("observation_table");
+      const auto [table, dim] = floats("observation_table", {});
       return Observations::interned(
           table, dim, column<std::int32_t>("observation_index", hdf5::Kind::kInteger).values);
     }
@@ -118,13 +130,13 @@ class KindredReader {
       const auto [rows, dim] = column<std::uint8_t>("observations", hdf5::Kind::kInteger);
       return Observations::dense(rows, dim);
     }
-    const auto [rows, dim] = floats("observations");
+    const auto [rows, dim] = floats("observations", data);
     return Observations::dense(rows, dim);
   }
 
-  Actions read_actions() const {
+  Actions read_actions(const Trajectories& data) const {
     if (file_.dataset("actions").kind() == hdf5::Kind::kFloat) {
-      const auto [rows, dim] = floats("actions");
+      const auto [rows, dim] = floats("actions", data);
       return Actions::continuous(rows, dim);
     }
     const auto count = file_.integer_attribute("actions", "action_count").value_or(0);
@@ -159,6 +171,7 @@ class KindredReader {
   hdf5::InputFile file_;
   std::shared_ptr<const MappedFile> map_;  // until the last column that looks into it is gone
   bool lenient_;
+  std::function<EpisodeRange(std::span<const std::int64_t>)> own_;
 };
 
 /// JSON on one line; bytes that are not UTF-8, which a file may have had in a name, are replaced.

@@ -8,6 +8,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
+#include "kindred/data/sparse.h"
 
 namespace kindred {
 namespace {
@@ -49,13 +50,36 @@ Column<T> select_steps(const Column<T>& column, std::int64_t width, const Trajec
   if (column.empty()) return {};
   std::int64_t steps = 0;
   for (const auto& one : stretches) steps += one.end - one.begin;
-  std::vector<T> values;
-  values.reserve(static_cast<std::size_t>(steps * width));
+  NewColumn<T> values(steps * width, data.held.has_value());
+  T* to = values.data();
+  const auto own = data.own();
   for (const auto& one : stretches) {
     const auto* episode = column.data() + data.offsets[one.episode] * width;
-    values.insert(values.end(), episode + one.begin * width, episode + one.end * width);
+    if (one.episode >= own.begin && one.episode < own.end)
+      std::copy(episode + one.begin * width, episode + one.end * width, to);
+    to += (one.end - one.begin) * width;
   }
-  return values;
+  return values.column();
+}
+
+/// The stretches of episodes that are held, where these are in order.
+std::optional<EpisodeRange> held_of(const Trajectories& data, Stretches stretches) {
+  if (!data.held) return std::nullopt;
+  if (!std::ranges::is_sorted(stretches, {}, &Stretch::episode))
+    throw InvalidArgument("episodes of which others hold some cannot be put in another order");
+  const auto place = [&](std::int64_t episode) {
+    return std::ranges::lower_bound(stretches, episode, {}, &Stretch::episode) - stretches.begin();
+  };
+  return EpisodeRange{place(data.held->begin), place(data.held->end)};
+}
+
+/// What other processes see of every episode, too: of all.
+template <class T>
+Column<T> select_known_steps(const Column<T>& column, const Trajectories& data,
+                             Stretches stretches) {
+  Trajectories all;
+  all.offsets = data.offsets;
+  return select_steps(column, 1, all, stretches);
 }
 
 template <class T>
@@ -131,11 +155,12 @@ Trajectories select_stretches(const Trajectories& data, Stretches stretches) {
   result.offsets = std::move(offsets);
   result.observations = select_observations(data, stretches);
   result.actions = select_actions(data, stretches);
-  result.rewards = select_steps(data.rewards, 1, data, stretches);
-  result.terminals = select_steps(data.terminals, 1, data, stretches);
+  result.held = held_of(data, stretches);
+  result.rewards = select_known_steps(data.rewards, data, stretches);
+  result.terminals = select_known_steps(data.terminals, data, stretches);
   result.timeouts = cuts ? Column<std::uint8_t>(timeouts_of(data, stretches))
-                         : select_steps(data.timeouts, 1, data, stretches);
-  result.actors = select_steps(data.actors, 1, data, stretches);
+                         : select_known_steps(data.timeouts, data, stretches);
+  result.actors = select_known_steps(data.actors, data, stretches);
   result.labels = cuts && !data.actors.empty() ? Column<std::int32_t>(most_frequent_actors(result))
                                                : select_per_episode(data.labels, stretches);
   if (!cuts) result.oracle = select_per_episode(data.oracle, stretches);
@@ -148,6 +173,58 @@ Trajectories select_stretches(const Trajectories& data, Stretches stretches) {
 
 Trajectories select_episodes(const Trajectories& data, Episodes episodes) {
   return select_stretches(data, whole(data, episodes));
+}
+
+Trajectories slice_episodes(const Trajectories& data, const EpisodeRange& range) {
+  const auto first = data.offsets[range.begin];
+  const auto steps = data.offsets[range.end] - first;
+  const auto of_steps = [&](const auto& column, std::int64_t width = 1) {
+    return column.empty() ? column : column.slice(first * width, steps * width);
+  };
+  const auto of_episodes = [&](const auto& column) {
+    return column.empty() ? column : column.slice(range.begin, range.size());
+  };
+  Trajectories result;
+  std::vector<std::int64_t> offsets;
+  for (auto i = range.begin; i <= range.end; ++i) offsets.push_back(data.offsets[i] - first);
+  result.offsets = std::move(offsets);
+  const auto& rows = data.observations;
+  if (rows.is_interned())
+    result.observations = Observations::interned(rows.table(), rows.dim(), of_steps(rows.index()));
+  else if (rows.is_bytes())
+    result.observations = Observations::dense(of_steps(rows.bytes(), rows.dim()), rows.dim());
+  else
+    result.observations = Observations::dense(of_steps(rows.floats(), rows.dim()), rows.dim());
+  const auto& actions = data.actions;
+  result.actions =
+      actions.is_discrete()
+          ? Actions::discrete(of_steps(actions.ints()), actions.count())
+          : Actions::continuous(of_steps(actions.floats(), actions.dim()), actions.dim());
+  result.rewards = of_steps(data.rewards);
+  result.terminals = of_steps(data.terminals);
+  result.timeouts = of_steps(data.timeouts);
+  result.actors = of_steps(data.actors);
+  result.labels = of_episodes(data.labels);
+  result.oracle = of_episodes(data.oracle);
+  result.ids.assign(data.ids.begin() + range.begin, data.ids.begin() + range.end);
+  result.label_names = data.label_names;
+  result.observation_names = data.observation_names;
+  result.action_names = data.action_names;
+  result.provenance = data.provenance;
+  return result;
+}
+
+Trajectories own_part(const Trajectories& data) {
+  return data.held ? slice_episodes(data, *data.held) : data;
+}
+
+std::vector<std::int64_t> equal_parts(std::span<const std::int64_t> offsets, std::int64_t parts) {
+  std::vector<std::int64_t> bounds;
+  for (std::int64_t part = 0; part <= parts; ++part)
+    bounds.push_back(std::ranges::lower_bound(offsets, offsets.back() / parts * part +
+                                                           offsets.back() % parts * part / parts) -
+                     offsets.begin());
+  return bounds;
 }
 
 std::vector<LabelledStretch> labelled_stretches(std::span<const std::int32_t> labels,
@@ -170,11 +247,27 @@ std::vector<LabelledStretch> labelled_stretches(std::span<const std::int32_t> la
   return stretches;
 }
 
+std::vector<std::int64_t> episodes_by_length(std::span<const std::int64_t> offsets,
+                                             std::int64_t min, std::int64_t max) {
+  std::vector<std::int64_t> episodes;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
+    if (const auto length = offsets[i + 1] - offsets[i]; length >= min && length <= max)
+      episodes.push_back(static_cast<std::int64_t>(i));
+  return episodes;
+}
+
+std::vector<std::int64_t> sampled_episodes(std::int64_t episodes, std::int64_t n,
+                                           std::uint64_t seed) {
+  std::vector<std::int64_t> sample(static_cast<std::size_t>(episodes));
+  std::iota(sample.begin(), sample.end(), 0);
+  Random(seed, "sample").shuffle(std::span(sample));
+  sample.resize(static_cast<std::size_t>(std::min(n, episodes)));
+  std::ranges::sort(sample);
+  return sample;
+}
+
 Trajectories filter_by_length(const Trajectories& data, std::int64_t min, std::int64_t max) {
-  auto episodes = all_episodes(data);
-  std::erase_if(episodes, [&](std::int64_t episode) {
-    return data.length(episode) < min || data.length(episode) > max;
-  });
+  const auto episodes = episodes_by_length(data.offsets.span(), min, max);
   if (episodes.empty())
     throw InvalidArgument("none of the {} episodes has from {} to {} steps: widen the range",
                           data.episodes(), min, max);
@@ -194,11 +287,9 @@ Trajectories take_first(const Trajectories& data, std::int64_t n) {
 }
 
 Trajectories sample_episodes(const Trajectories& data, std::int64_t n, std::uint64_t seed) {
-  auto episodes = all_episodes(data);
-  Random(seed, "sample").shuffle(std::span(episodes));
-  episodes.resize(checked_count(n, data));
-  std::ranges::sort(episodes);
-  return select_episodes(data, episodes);
+  return select_episodes(
+      data,
+      sampled_episodes(data.episodes(), static_cast<std::int64_t>(checked_count(n, data)), seed));
 }
 
 }  // namespace kindred

@@ -53,6 +53,21 @@ std::vector<LabelledStretch> labelled_stretches(std::span<const std::int32_t> la
 /// when one does not exist.
 Trajectories select_episodes(const Trajectories& data, std::span<const std::int64_t> episodes);
 
+/// Consecutive episodes, of which nothing is copied.
+Trajectories slice_episodes(const Trajectories& data, const EpisodeRange& range);
+
+/// The episodes whose steps this process holds, as a dataset of their own; nothing is copied.
+Trajectories own_part(const Trajectories& data);
+
+/// Bounds of `parts` runs of consecutive episodes with about as many steps each: [parts + 1].
+std::vector<std::int64_t> equal_parts(std::span<const std::int64_t> offsets, std::int64_t parts);
+
+/// The episodes of which those functions make a new store, in order, by offsets alone.
+std::vector<std::int64_t> episodes_by_length(std::span<const std::int64_t> offsets,
+                                             std::int64_t min, std::int64_t max);
+std::vector<std::int64_t> sampled_episodes(std::int64_t episodes, std::int64_t n,
+                                           std::uint64_t seed);
+
 /// Episodes of at least `min` and at most `max` steps.
 Trajectories filter_by_length(const Trajectories& data, std::int64_t min, std::int64_t max);
 

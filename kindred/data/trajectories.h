@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,6 +83,14 @@ class Actions {
   Column<float> floats_;
 };
 
+/// Episodes [begin, end).
+struct EpisodeRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t size() const { return end - begin; }
+};
+
 /// N episodes; steps of episode i are [offsets[i], offsets[i + 1]).
 struct Trajectories {
   Column<std::int64_t> offsets;    ///< [episodes + 1], from 0 to steps, strictly increasing.
@@ -98,12 +107,17 @@ struct Trajectories {
   std::vector<std::string> observation_names;  ///< [observation dim], or empty: nobody named them.
   std::vector<std::string> action_names;       ///< [action dim], or empty.
   nlohmann::json provenance = nlohmann::json::object();  ///< Source file, format, generator, seed.
+  /// Where several processes share a dataset: the episodes this one holds. The other steps mean
+  /// nothing here; what is known per episode is known of all.
+  std::optional<EpisodeRange> held;
 
   std::int64_t episodes() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   std::int64_t steps() const { return observations.steps(); }
   std::int64_t length(std::int64_t episode) const {
     return offsets[episode + 1] - offsets[episode];
   }
+  /// The episodes whose steps can be read here.
+  EpisodeRange own() const { return held.value_or(EpisodeRange{0, episodes()}); }
   /// Bytes all columns occupy.
   std::int64_t bytes_in_memory() const;
   /// Throws DataFormatError when the columns do not fit each other; `what` names the source.

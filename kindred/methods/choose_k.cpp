@@ -91,6 +91,8 @@ class ChoosingK final : public ConfiguredMethod {
           data.observations.dim());
   }
 
+  Sharing sharing(const Trajectories& data) const override { return method_->sharing(data); }
+
   Clustering fit(const Trajectories& data, const RunContext& run) override {
     if (k_ > 0) {
       own("k").set(k_);

@@ -34,6 +34,12 @@ class Configured final : public ConfiguredMethod {
           "only pg-kmeans and return-kmeans have the preset 'paper'; leave it out for this method");
   }
   void check(const Trajectories& data) const override { resolve(options_, data); }
+  Sharing sharing(const Trajectories& data) const override {
+    if constexpr (requires { sharing_of(options_, data); })
+      return sharing_of(options_, data);
+    else
+      return Sharing::kNone;
+  }
   Clustering fit(const Trajectories& data, const RunContext& run) override {
     return Fit(data, options_, run);
   }

@@ -10,6 +10,7 @@
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/options.h"
 #include "kindred/core/progress.h"
+#include "kindred/methods/sharing.h"
 
 namespace kindred {
 
@@ -23,6 +24,9 @@ class ConfiguredMethod {
   virtual void use_preset(const std::string& preset) = 0;
   /// Throws InvalidArgument when the options do not fit the data, before anything is computed.
   virtual void check(const Trajectories& data) const = 0;
+  /// How several processes can share a fit to this data.
+  virtual Sharing sharing(const Trajectories& data) const = 0;
+  /// Collective; every rank returns the same. `data` is as sharing() says.
   virtual Clustering fit(const Trajectories& data, const RunContext& run) = 0;
 };
 

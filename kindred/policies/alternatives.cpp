@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "kindred/core/random.h"
+#include "kindred/dist/spread.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/exact_policies.h"
+#include "kindred/policies/packed_answers.h"
 #include "kindred/policies/plane_view.h"
 #include "kindred/policies/separation.h"
 #include "kindred/policies/sparse_statistics.h"
@@ -124,12 +126,10 @@ std::vector<std::vector<std::int32_t>> simple_partitions(const SearchContext& se
 /// Rounds from given labels, judged.
 std::vector<Answer> refined(const SearchContext& search, const Evidence& evidence, std::int64_t k,
                             std::vector<Answer> answers) {
-  search.run.chunks(std::ssize(answers), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      auto& answer = answers[i];
-      answer.fit = evidence.fit(std::move(answer.fit.labels), search.links_for(k));
-      answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
-    }
+  spread(search.run, answers, [&](std::int64_t i) {
+    auto& answer = answers[static_cast<std::size_t>(i)];
+    answer.fit = evidence.fit(std::move(answer.fit.labels), search.links_for(k));
+    answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
   });
   return answers;
 }

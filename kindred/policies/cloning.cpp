@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
@@ -20,8 +21,13 @@ constexpr double kRateDrop = 0.25;
 struct Split {
   std::vector<std::int64_t> training, held_out;
 
-  Split(const Trajectories& data, const std::vector<std::int64_t>& episodes) {
+  /// `thinning` decides which steps of episodes that count less than 1 are used.
+  Split(const Trajectories& data, const std::vector<std::int64_t>& episodes,
+        std::span<const double> weights, Random thinning) {
     const auto count = std::ssize(episodes);
+    const auto counts = [&](std::int64_t n) {
+      return weights.empty() || thinning.uniform() < weights[static_cast<std::size_t>(n)];
+    };
     for (std::int64_t n = 0; n < count; ++n) {
       const auto episode = episodes[static_cast<std::size_t>(n)];
       const auto begin = data.offsets[episode];
@@ -31,8 +37,10 @@ struct Split {
         first_held_out -= end - begin > 1 ? std::max<std::int64_t>(1, (end - begin) / kHeldOut) : 0;
       else if (n % kHeldOut == kEnoughEpisodes - 1)
         first_held_out = begin;
-      for (auto t = begin; t < end; ++t) (t < first_held_out ? training : held_out).push_back(t);
+      for (auto t = begin; t < end; ++t)
+        if (counts(n)) (t < first_held_out ? training : held_out).push_back(t);
     }
+    if (training.empty()) throw InvalidArgument("no step counts enough to clone a policy from");
     if (held_out.empty()) held_out = training;  // too few to spare any
   }
 };
@@ -41,10 +49,13 @@ struct Split {
 class PolicyCloner {
  public:
   PolicyCloner(const Trajectories& data, const NetworkView& view,
-               const std::vector<std::int64_t>& episodes, const CloningOptions& options,
-               PolicyStack& policies, std::int64_t index, const Workers& workers)
+               const std::vector<std::int64_t>& episodes, std::span<const double> weights,
+               const CloningOptions& options, PolicyStack& policies, std::int64_t index,
+               const Workers& workers)
       : trainer_(data, view, workers),
-        steps_(data, episodes),
+        steps_(data, episodes, weights,
+               Random(static_cast<std::uint64_t>(options.seed), "thin",
+                      static_cast<std::uint64_t>(index))),
         options_(options),
         policies_(policies),
         index_(index),
@@ -120,7 +131,7 @@ class PolicyCloner {
 std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkView& view,
                                            const EpisodeGroups& groups,
                                            const CloningOptions& options, PolicyStack& policies,
-                                           const RunContext& run) {
+                                           const RunContext& run, const EpisodeWeights& weights) {
   if (static_cast<std::int64_t>(groups.size()) != policies.size())
     throw InvalidArgument("{} policies cannot be cloned from {} groups of episodes",
                           policies.size(), groups.size());
@@ -135,7 +146,9 @@ std::vector<CloningSummary> clone_policies(const Trajectories& data, const Netwo
   });
   const auto clone = [&](std::int64_t index, std::int64_t) {
     const auto i = static_cast<std::size_t>(index);
-    summaries[i] = PolicyCloner(data, view, groups[i], options, policies, index, run).run(rounds);
+    const auto counted = i < weights.size() ? std::span(weights[i]) : std::span<const double>();
+    summaries[i] =
+        PolicyCloner(data, view, groups[i], counted, options, policies, index, run).run(rounds);
   };
   run.chunks(policies.size(), 1, clone, [&] { rounds.tell(); });
   return summaries;

@@ -42,12 +42,17 @@ struct CloningSummary {
 /// The episodes of each policy; a group may share episodes with others.
 using EpisodeGroups = std::vector<std::vector<std::int64_t>>;
 
+/// How much each episode of each group counts, from 0 to 1; empty, for a group or all of them: 1.
+using EpisodeWeights = std::vector<std::vector<double>>;
+
 /// Trains policy g of `policies` on the steps of groups[g], from what it is now; with no round it
-/// stays as it is. The result does not depend on the number of threads. Throws InvalidArgument when
-/// a group is empty, NumericError when training diverges, Interrupted when asked to stop.
+/// stays as it is. Of an episode that counts w, each step is used with probability w. The result
+/// does not depend on the number of threads. Throws InvalidArgument when a group is empty,
+/// NumericError when training diverges, Interrupted when asked to stop.
 std::vector<CloningSummary> clone_policies(const Trajectories& data, const NetworkView& view,
                                            const EpisodeGroups& groups,
                                            const CloningOptions& options, PolicyStack& policies,
-                                           const RunContext& run);
+                                           const RunContext& run,
+                                           const EpisodeWeights& weights = {});
 
 }  // namespace kindred

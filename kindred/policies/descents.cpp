@@ -5,7 +5,9 @@
 
 #include "kindred/core/random.h"
 #include "kindred/core/shared_progress.h"
+#include "kindred/dist/spread.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/packed_answers.h"
 
 namespace kindred {
 namespace {
@@ -43,16 +45,15 @@ const Links& SearchContext::links_for(std::int64_t k) const {
 std::vector<Descent> descend(const SearchContext& search, const Evidence& evidence,
                              std::int64_t starts, std::int64_t most) {
   std::vector<Descent> descents(static_cast<std::size_t>(starts));
-  SharedProgress done(starts, [&](double fraction) {
+  const auto ranks = ranks_of(search.run).size();
+  SharedProgress done((starts + ranks - 1) / ranks, [&](double fraction) {
     search.run.report({.stage = "searching", .fraction = fraction, .sizes = {}});
   });
-  search.run.chunks(
-      starts, 1,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (auto r = begin; r < end; ++r) {
-          descents[static_cast<std::size_t>(r)] = descend_from(r, search, evidence, most);
-          done.add();
-        }
+  spread(
+      search.run, descents,
+      [&](std::int64_t r) {
+        descents[static_cast<std::size_t>(r)] = descend_from(r, search, evidence, most);
+        done.add();
       },
       [&] { done.tell(); });
   return descents;

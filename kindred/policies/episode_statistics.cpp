@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kindred/clustering/over_ranks.h"
+#include "kindred/data/select.h"
 #include "kindred/nn/gemm.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/error_forms.h"
@@ -82,9 +84,8 @@ void StepProducts::add(std::int64_t n, const double* features, const double* tar
 
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
-                                 std::int64_t k, const Workers& workers,
-                                 const std::string& device) {
-  constexpr std::int64_t kParts = 64;  // whatever the threads, so that sums add up the same
+                                 std::int64_t k, const Workers& workers, const std::string& device,
+                                 Communicator& ranks) {
   const StatisticsLayout layout{map.count(), targets.count()};
   const auto size = static_cast<std::size_t>(k * layout.size());
   std::vector<double> result(size, 0.0);
@@ -95,18 +96,25 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
         });
     return result;
   }
-  std::vector<std::vector<double>> parts(kParts);
-  workers.chunks(kParts, 1, [&](std::int64_t part, std::int64_t) {
-    auto& sums = parts[static_cast<std::size_t>(part)];
-    sums.assign(size, 0.0);
+  // In parts that depend on neither threads nor ranks, so that sums add up the same.
+  const auto bounds = equal_parts(data.offsets.span(), kEpisodeParts);
+  std::vector<double> parts(kEpisodeParts * size, 0.0);
+  const auto own = own_parts(ranks.rank(), ranks.size());
+  workers.chunks(own.size(), 1, [&](std::int64_t n, std::int64_t) {
+    const auto part = static_cast<std::size_t>(own.begin + n);
     StepSums steps(data, map, targets);
-    for (auto i = data.episodes() * part / kParts; i < data.episodes() * (part + 1) / kParts; ++i) {
+    for (auto i = bounds[part]; i < bounds[part + 1]; ++i) {
       workers.throw_if_stopped();
       steps.add(data.offsets[i], data.offsets[i + 1],
-                sums.data() + labels[static_cast<std::size_t>(i)] * layout.size());
+                parts.data() + part * size +
+                    static_cast<std::size_t>(labels[static_cast<std::size_t>(i)] * layout.size()));
     }
   });
-  for (const auto& sums : parts) add(sums, result.data());
+  std::vector<Share> shares;
+  for (std::int64_t r = 0; r < ranks.size(); ++r) shares.push_back(own_parts(r, ranks.size()));
+  exchange(ranks, shares, static_cast<std::int64_t>(size), std::span(parts));
+  for (std::int64_t part = 0; part < kEpisodeParts; ++part)
+    add(std::span(parts).subspan(static_cast<std::size_t>(part) * size, size), result.data());
   return result;
 }
 
@@ -128,68 +136,90 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin,
 }
 
 KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-                   const Workers& workers, const std::string& device)
-    : EpisodeStatistics({map.count(), targets.count()}, workers),
-      values_(static_cast<std::size_t>(data.episodes() * layout().size()), 0.0) {
-  const auto size = layout().size();
+                   const Workers& workers, const std::string& device, Communicator& ranks)
+    : EpisodeStatistics({map.count(), targets.count()}, workers) {
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     for (const auto& [begin, end] : pieces_of(0, data.length(i))) add_piece(end - begin);
     end_episode();
   }
-  if (pieces() > episodes()) pieces_.assign(static_cast<std::size_t>(pieces() * size), 0.0);
+  make_room();
   if (device != "cpu") {
+    std::fill_n(values_.get(), episodes() * layout().size(), 0.0);
     make_device_steps(data, map, targets, device, workers)
         ->sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
-          add(sums, values_.data() + episode * size);
-          if (!pieces_.empty()) std::ranges::copy(sums, pieces_.begin() + piece * size);
+          add(sums, row(values_, episode).data());
+          if (pieces_) std::ranges::copy(sums, row(pieces_, piece).begin());
         });
     return;
   }
-  workers.chunks(episodes(), 1, [&](std::int64_t first, std::int64_t last) {
+  // An episode that is one piece has one row; else the sums of the pieces make that of the whole.
+  const auto& rows = pieces_ ? pieces_ : values_;
+  const auto bounds = equal_parts(data.offsets.span(), ranks.size());
+  const auto first = bounds[static_cast<std::size_t>(ranks.rank())];
+  const auto count = bounds[static_cast<std::size_t>(ranks.rank()) + 1] - first;
+  workers.chunks(count, 1, [&](std::int64_t begin, std::int64_t) {
     StepSums steps(data, map, targets);
-    for (auto i = first; i < last; ++i) {
-      double* whole = values_.data() + i * size;
-      if (pieces_.empty()) {
-        steps.add(data.offsets[i], data.offsets[i + 1], whole);
-        continue;
-      }
-      double* own = pieces_.data() + first_piece(i) * size;
-      for (const auto& [begin, end] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
-        steps.add(begin, end, own);
-        add({own, static_cast<std::size_t>(size)}, whole);
-        own += size;
-      }
+    const auto i = first + begin;
+    auto piece = first_piece(i);
+    for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
+      const auto own = row(rows, piece++);
+      std::ranges::fill(own, 0.0);
+      steps.add(from, to, own.data());
     }
   });
+  std::vector<Share> shares;
+  for (std::size_t r = 0; r + 1 < bounds.size(); ++r)
+    shares.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
+  exchange(ranks, shares, layout().size(),
+           std::span(rows.get(), static_cast<std::size_t>(pieces() * layout().size())));
+  if (!pieces_) return;
+  workers.chunks(episodes(), 16, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      const auto whole = row(values_, i);
+      std::ranges::fill(whole, 0.0);
+      for (auto p = first_piece(i); p < last_piece(i); ++p) add(of_piece(p), whole.data());
+    }
+  });
+}
+
+void KeptSums::make_room() {
+  const auto rows = [&](std::int64_t count) {
+    return std::make_unique_for_overwrite<double[]>(
+        static_cast<std::size_t>(count * layout().size()));
+  };
+  values_ = rows(episodes());
+  if (pieces() > episodes()) pieces_ = rows(pieces());
 }
 
 std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
     std::span<const std::int64_t> episodes) const {
   auto result = std::unique_ptr<KeptSums>(new KeptSums(layout(), workers()));
   for (const auto i : episodes) {
-    const auto whole = of(i);
-    result->values_.insert(result->values_.end(), whole.begin(), whole.end());
     for (auto p = first_piece(i); p < last_piece(i); ++p)
       result->add_piece(static_cast<std::int64_t>(piece_steps(p)));
     result->end_episode();
   }
-  if (result->pieces() == result->episodes()) return result;
-  for (const auto i : episodes)
-    for (auto p = first_piece(i); p < last_piece(i); ++p) {
-      const auto own = of_piece(p);
-      result->pieces_.insert(result->pieces_.end(), own.begin(), own.end());
+  result->make_room();
+  workers().chunks(std::ssize(episodes), 64, [&](std::int64_t begin, std::int64_t end) {
+    for (auto n = begin; n < end; ++n) {
+      const auto i = episodes[static_cast<std::size_t>(n)];
+      std::ranges::copy(of(i), result->row(result->values_, n).begin());
+      if (!result->pieces_) continue;
+      auto to = result->first_piece(n);
+      for (auto p = first_piece(i); p < last_piece(i); ++p)
+        std::ranges::copy(of_piece(p), result->row(result->pieces_, to++).begin());
     }
+  });
   return result;
 }
 
 std::vector<double> KeptSums::cluster_sums(std::span<const std::int32_t> labels,
                                            std::int64_t k) const {
   std::vector<double> sums(static_cast<std::size_t>(k * layout().size()), 0.0);
-  for (std::int64_t i = 0; i < episodes(); ++i) {
-    const auto label = labels[static_cast<std::size_t>(i)];
-    if (label < 0) continue;
-    add(of(i), sums.data() + label * layout().size());
-  }
+  workers().chunks(k, 1, [&](std::int64_t j, std::int64_t) {
+    for (std::int64_t i = 0; i < episodes(); ++i)
+      if (labels[static_cast<std::size_t>(i)] == j) add(of(i), sums.data() + j * layout().size());
+  });
   return sums;
 }
 

@@ -11,6 +11,7 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/workers.h"
+#include "kindred/dist/communicator.h"
 #include "kindred/policies/feature_map.h"
 
 namespace kindred {
@@ -32,11 +33,13 @@ struct StatisticsLayout {
 std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end);
 
 /// The sums of each cluster, [k, size], without keeping those of episodes. They do not depend on
-/// the number of threads; on another device than the CPU they differ by rounding.
+/// the number of threads or of ranks, each of which looks at the episodes it holds; on another
+/// device than the CPU they differ by rounding.
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
                                  const ActionTargets& targets, std::span<const std::int32_t> labels,
                                  std::int64_t k, const Workers& workers,
-                                 const std::string& device = "cpu");
+                                 const std::string& device = "cpu",
+                                 Communicator& ranks = *one_process());
 
 /// The sums of steps [begin, end): [size].
 std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
@@ -119,9 +122,11 @@ class EpisodeStatistics {
 /// Sums kept for every episode and piece: after one pass over the data no step is looked at again.
 class KeptSums final : public EpisodeStatistics {
  public:
-  /// Reads the data once, in order. Throws Interrupted when asked to stop.
+  /// Reads the data once, in order. Every rank has all of the data, looks at a share of the
+  /// episodes and gets the sums of the others. Throws Interrupted when asked to stop.
   KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-           const Workers& workers, const std::string& device = "cpu");
+           const Workers& workers, const std::string& device = "cpu",
+           Communicator& ranks = *one_process());
 
   std::unique_ptr<const EpisodeStatistics> subset(
       std::span<const std::int64_t> episodes) const override;
@@ -142,15 +147,17 @@ class KeptSums final : public EpisodeStatistics {
  private:
   KeptSums(const StatisticsLayout& layout, const Workers& workers)
       : EpisodeStatistics(layout, workers) {}
-  std::span<const double> row(const std::vector<double>& rows, std::int64_t i) const {
-    return {rows.data() + i * layout().size(), static_cast<std::size_t>(layout().size())};
+  /// Numbers that no thread has touched yet: each sets its own rows.
+  void make_room();
+  std::span<double> row(const std::unique_ptr<double[]>& rows, std::int64_t i) const {
+    return {rows.get() + i * layout().size(), static_cast<std::size_t>(layout().size())};
   }
   std::span<const double> of_piece(std::int64_t piece) const {
-    return row(pieces_.empty() ? values_ : pieces_, piece);
+    return row(pieces_ ? pieces_ : values_, piece);
   }
 
-  std::vector<double> values_;  // [episodes, size]
-  std::vector<double> pieces_;  // [pieces, size]; empty where episodes are one each
+  std::unique_ptr<double[]> values_;  // [episodes, size]
+  std::unique_ptr<double[]> pieces_;  // [pieces, size]; none where episodes are one each
 };
 
 }  // namespace kindred

@@ -6,11 +6,12 @@ namespace kindred {
 
 FeatureEvidence::FeatureEvidence(const Trajectories& data, const FeatureMap& map,
                                  std::shared_ptr<const ActionTargets> targets, double ridge,
-                                 const Workers& workers, const std::string& device)
+                                 const Workers& workers, const std::string& device,
+                                 Communicator& ranks)
     : map_(map),
       targets_(std::move(targets)),
       ridge_(ridge),
-      statistics_(std::make_unique<KeptSums>(data, map_, *targets_, workers, device)),
+      statistics_(std::make_unique<KeptSums>(data, map_, *targets_, workers, device, ranks)),
       held_out_(std::make_unique<HeldOut>(*statistics_, data.ids, ridge)) {}
 
 FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole,
@@ -38,7 +39,7 @@ std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& d
                                                            std::int64_t k,
                                                            const HeldOutScore& judged,
                                                            const RunContext& run) const {
-  const auto sums = cluster_sums(data, map_, *targets_, labels, k, run, run.device);
+  const auto sums = cluster_sums(data, map_, *targets_, labels, k, run, run.device, ranks_of(run));
   return std::make_shared<ExactCentres>(
       map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights, judged.noise,
       judged.own_noise, ridge_);

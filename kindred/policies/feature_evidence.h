@@ -11,10 +11,11 @@ namespace kindred {
 
 class FeatureEvidence final : public Evidence {
  public:
-  /// Reads the data once.
+  /// Reads the data once, of which every rank has all; they share the work.
   FeatureEvidence(const Trajectories& data, const FeatureMap& map,
                   std::shared_ptr<const ActionTargets> targets, double ridge,
-                  const Workers& workers, const std::string& device = "cpu");
+                  const Workers& workers, const std::string& device = "cpu",
+                  Communicator& ranks = *one_process());
 
   std::int64_t episodes() const override { return statistics_->episodes(); }
   double steps() const override { return statistics_->total_steps(); }

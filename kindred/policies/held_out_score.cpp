@@ -38,7 +38,6 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
   const auto targets = static_cast<std::size_t>(layout.targets);
   errors.resize(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
   const auto clusters = statistics_.cluster_sums(labels, k);
-  std::vector<double> others(size);
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto& folds = fold_of_[draw];
     // The episodes of one cluster in one fold are a part, and predicted by the rest of the cluster.
@@ -50,10 +49,12 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
     for (std::size_t i = 0; i < labels.size(); ++i)
       if (parts[i] >= 0)
         add_pieces(static_cast<std::int64_t>(i), pieces[static_cast<std::size_t>(parts[i])]);
-    for (std::size_t part = 0; part < pieces.size(); ++part) {
-      if (pieces[part].empty()) continue;
+    statistics_.workers().chunks(k * folds_, 1, [&](std::int64_t begin, std::int64_t) {
+      const auto part = static_cast<std::size_t>(begin);
+      if (pieces[part].empty()) return;
       const double* whole = clusters.data() + part / static_cast<std::size_t>(folds_) * size;
-      for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - sums[part * size + p];
+      std::vector<double> others(whole, whole + size);
+      for (std::size_t p = 0; p < size; ++p) others[p] -= sums[part * size + p];
       const auto own = statistics_.piece_errors(pieces[part], solve_policy(layout, others, ridge_));
       for (std::size_t n = 0; n < pieces[part].size(); ++n)
         for (std::size_t d = 0; d < targets; ++d) {
@@ -61,7 +62,7 @@ void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std:
           error =
               (draw == 0 ? 0.0 : error) + own.values[n * targets + d] / static_cast<double>(draws);
         }
-    }
+    });
   }
 }
 
@@ -143,7 +144,6 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
   const auto& layout = statistics_.layout();
   const auto size = static_cast<std::size_t>(layout.size());
   const auto& folds = fold_of_.front();
-  std::vector<double> others(size);
   std::vector<std::int32_t> parts(labels.size());
   std::vector<std::vector<std::int64_t>> of_fold(static_cast<std::size_t>(folds_));  // pieces
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -153,20 +153,21 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
   const auto whole = statistics_.cluster_sums(labels, k);
   const auto held_out = statistics_.cluster_sums(parts, k * folds_);
   Matrix result(statistics_.pieces(), k);
-  for (std::int64_t j = 0; j < k; ++j)
-    for (std::int64_t fold = 0; fold < folds_; ++fold) {
-      statistics_.throw_if_stopped();
-      const auto part = static_cast<std::size_t>(j * folds_ + fold);
-      for (std::size_t p = 0; p < size; ++p)
-        others[p] = whole[static_cast<std::size_t>(j) * size + p] - held_out[part * size + p];
-      const auto policy = solve_policy(layout, others, ridge_);
-      const auto& pieces = of_fold[static_cast<std::size_t>(fold)];
-      const auto errors = statistics_.piece_errors(pieces, policy);
-      for (std::int64_t n = 0; n < errors.rows; ++n) {
-        const auto p = pieces[static_cast<std::size_t>(n)];
-        result(p, j) = piece_cost(errors.row(n), noise, statistics_.piece_steps(p));
-      }
+  statistics_.workers().chunks(k * folds_, 1, [&](std::int64_t part, std::int64_t) {
+    statistics_.throw_if_stopped();
+    const auto j = part / folds_;
+    std::vector<double> others(whole.begin() + j * layout.size(),
+                               whole.begin() + (j + 1) * layout.size());
+    for (std::size_t p = 0; p < size; ++p)
+      others[p] -= held_out[static_cast<std::size_t>(part) * size + p];
+    const auto policy = solve_policy(layout, others, ridge_);
+    const auto& pieces = of_fold[static_cast<std::size_t>(part % folds_)];
+    const auto errors = statistics_.piece_errors(pieces, policy);
+    for (std::int64_t n = 0; n < errors.rows; ++n) {
+      const auto p = pieces[static_cast<std::size_t>(n)];
+      result(p, j) = piece_cost(errors.row(n), noise, statistics_.piece_steps(p));
     }
+  });
   return result;
 }
 

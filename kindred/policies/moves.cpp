@@ -4,6 +4,8 @@
 #include <map>
 
 #include "kindred/core/random.h"
+#include "kindred/dist/spread.h"
+#include "kindred/policies/packed_answers.h"
 
 namespace kindred {
 namespace {
@@ -78,9 +80,9 @@ void improve(const SearchContext& search, const Evidence& evidence, Answer& answ
     rose = false;
     auto tried = moves(search, evidence, answer);
     std::vector<HeldOutScore> scores(tried.size());
-    search.run.chunks(std::ssize(tried), 1, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-        scores[i] = evidence.score(tried[i], answer.fit.k);
+    spread(search.run, scores, [&](std::int64_t i) {
+      const auto at = static_cast<std::size_t>(i);
+      scores[at] = evidence.score(tried[at], answer.fit.k);
     });
     for (std::size_t i = 0; i < tried.size(); ++i) {
       if (scores[i].v <= answer.held_out.v) continue;

@@ -7,10 +7,13 @@
 #include <optional>
 
 #include "kindred/core/error.h"
+#include "kindred/core/stopwatch.h"
+#include "kindred/dist/spread.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/alternatives.h"
 #include "kindred/policies/feature_evidence.h"
 #include "kindred/policies/moves.h"
+#include "kindred/policies/packed_answers.h"
 #include "kindred/policies/separation.h"
 #include "kindred/policies/table_evidence.h"
 
@@ -43,10 +46,13 @@ class Search {
 
   SearchResult find() {
     auto result = first_look();
-    if (options_.tables || options_.cosines == 0 || is_clear(result)) return result;
-    auto closer = closer_look(result.answer().fit.k);
-    return closer && closer->answer().held_out.v > result.answer().held_out.v ? std::move(*closer)
-                                                                              : std::move(result);
+    if (!options_.tables && options_.cosines > 0 && !is_clear(result)) {
+      auto closer = closer_look(result.answer().fit.k);
+      if (closer && closer->answer().held_out.v > result.answer().held_out.v)
+        result = std::move(*closer);
+    }
+    result.statistics_seconds = statistics_seconds_;
+    return result;
   }
 
  private:
@@ -116,15 +122,17 @@ class Search {
     std::optional<FeatureMap> map;  // none where policies are tables
   };
 
-  View plain() const {
+  View plain() {
     if (options_.tables) return {std::make_shared<TableEvidence>(data_, run_), std::nullopt};
     return with_features(FeatureMap(data_.observations, 0));
   }
 
-  View with_features(const FeatureMap& map) const {
-    return {
-        std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_, run_.device),
-        map};
+  View with_features(const FeatureMap& map) {
+    const Stopwatch clock;
+    auto evidence = std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_,
+                                                      run_.device, ranks_of(run_));
+    statistics_seconds_ += clock.seconds();
+    return {std::move(evidence), map};
   }
 
   /// For each k the partition with the highest V in this view, after rounds in it.
@@ -137,17 +145,14 @@ class Search {
     for (std::int64_t k = 1; k <= search_.most(); ++k)
       for (const auto start : distinct_starts(descents, k, kTried)) trials.push_back({k, start});
     std::vector<Answer> tried(trials.size());
-    run_.chunks(
-        static_cast<std::int64_t>(trials.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            const auto& from = descents[static_cast<std::size_t>(trials[i].start)];
-            auto& answer = tried[i];
-            answer.start = trials[i].start;
-            answer.fit =
-                evidence.fit(from.fits.at(trials[i].k).labels, search_.links_for(trials[i].k));
-            answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
-          }
-        });
+    spread(run_, tried, [&](std::int64_t piece) {
+      const auto& [k, start] = trials[static_cast<std::size_t>(piece)];
+      auto& answer = tried[static_cast<std::size_t>(piece)];
+      answer.start = start;
+      answer.fit = evidence.fit(descents[static_cast<std::size_t>(start)].fits.at(k).labels,
+                                search_.links_for(k));
+      answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
+    });
     std::map<std::int64_t, Answer> best;
     for (auto& answer : tried) {
       const auto found = best.find(answer.fit.k);
@@ -167,21 +172,25 @@ class Search {
 
   void judge(const Evidence& evidence, const std::vector<Descent>& descents,
              std::vector<Answer>& answers) const {
-    run_.chunks(
-        static_cast<std::int64_t>(answers.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            auto& answer = answers[i];
-            if (!answer.checked) {
-              if (answer.fit.k > 1) answer.separation = separation(evidence, data_, answer);
-              answer.needed = options_.separation;
-            }
-            if (i > 0) answer.gain = evidence.gain(answers[i - 1].held_out, answer.held_out);
-            const auto others = agreements(descents, answer);
-            if (!others.empty())
-              answer.agreement = std::accumulate(others.begin(), others.end(), 0.0) /
-                                 static_cast<double>(others.size());
-          }
-        });
+    const auto at = [&](std::int64_t i) -> Answer& { return answers[static_cast<std::size_t>(i)]; };
+    spread(run_, {.pieces = std::ssize(answers),
+                  .work =
+                      [&](std::int64_t i) {
+                        if (!at(i).checked && at(i).fit.k > 1)
+                          at(i).separation = separation(evidence, data_, at(i));
+                      },
+                  .pack = [&](std::int64_t i, Packer& to) { to.add(at(i).separation); },
+                  .unpack = [&](std::int64_t i, Unpacker& from) { from.take(at(i).separation); },
+                  .meanwhile = {}});
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      auto& answer = answers[i];
+      if (!answer.checked) answer.needed = options_.separation;
+      if (i > 0) answer.gain = evidence.gain(answers[i - 1].held_out, answer.held_out);
+      const auto others = agreements(descents, answer);
+      if (!others.empty())
+        answer.agreement =
+            std::accumulate(others.begin(), others.end(), 0.0) / static_cast<double>(others.size());
+    }
   }
 
   /// The most clusters that predict better than fewer, of which every two are told apart, and to
@@ -225,14 +234,12 @@ class Search {
                   std::vector<Answer>& answers, std::size_t chosen) const {
     const auto& from = answers[chosen];
     std::vector<Answer> tried(static_cast<std::size_t>(from.fit.k));
-    run_.chunks(from.fit.k, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (auto j = begin; j < end; ++j) {
-        auto& answer = tried[static_cast<std::size_t>(j)];
-        answer.start = from.start;
-        answer.fit = evidence.fit(
-            split_cluster(search_, evidence, from, static_cast<std::int32_t>(j)), options_.links);
-        answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
-      }
+    spread(run_, tried, [&](std::int64_t j) {
+      auto& answer = tried[static_cast<std::size_t>(j)];
+      answer.start = from.start;
+      answer.fit = evidence.fit(
+          split_cluster(search_, evidence, from, static_cast<std::int32_t>(j)), options_.links);
+      answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
     });
     std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
     if (tried.empty()) return false;
@@ -260,14 +267,13 @@ class Search {
   std::vector<ExactFit> at_k(const Evidence& evidence, const std::vector<Descent>& descents,
                              const Answer& answer) const {
     std::vector<ExactFit> fits(descents.size());
-    run_.chunks(std::ssize(descents), 1, [&](std::int64_t begin, std::int64_t end) {
-      for (auto r = static_cast<std::size_t>(begin); r < static_cast<std::size_t>(end); ++r) {
-        const auto found = descents[r].fits.find(answer.fit.k);
-        if (static_cast<std::int64_t>(r) == answer.start)
-          fits[r] = answer.fit;
-        else if (found != descents[r].fits.end())
-          fits[r] = evidence.fit(found->second.labels, search_.links_for(answer.fit.k));
-      }
+    spread(run_, fits, [&](std::int64_t start) {
+      const auto r = static_cast<std::size_t>(start);
+      const auto found = descents[r].fits.find(answer.fit.k);
+      if (start == answer.start)
+        fits[r] = answer.fit;
+      else if (found != descents[r].fits.end())
+        fits[r] = evidence.fit(found->second.labels, search_.links_for(answer.fit.k));
     });
     return fits;
   }
@@ -331,6 +337,7 @@ class Search {
   const SearchOptions& options_;
   const RunContext& run_;
   std::shared_ptr<const ActionTargets> targets_;  // none where policies are tables
+  double statistics_seconds_ = 0.0;
 };
 
 }  // namespace

@@ -62,6 +62,7 @@ struct SearchResult {
   std::vector<RestartSummary> restarts;  ///< Each start at the chosen k, if it had an answer there.
   std::int64_t best_restart = 0;         ///< The one whose answer was chosen.
   std::vector<TraceEntry> trace;
+  double statistics_seconds = 0.0;  ///< That making evidence of the data took.
 
   const Answer& answer() const { return answers[chosen]; }
 };
@@ -71,6 +72,7 @@ struct SearchResult {
 std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
                                              const SearchOptions& options);
 
+/// Every rank of the run has all of `data`; what need not wait for each other is spread over them.
 /// Throws Interrupted when asked to stop.
 SearchResult search_partitions(const Trajectories& data, const SearchOptions& options,
                                const RunContext& run);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,11 @@ class StepEvidence {
 
   /// Each label's policy is fitted on the steps that are not in a step's fold.
   virtual JudgedSteps judge(std::span<const std::int32_t> labels, std::int64_t k) const = 0;
+  /// Log-likelihoods of each step, [steps, k], where each policy acts with a chance, [steps, k],
+  /// and does what all do until so many steps say otherwise. Nothing where policies are not tables.
+  virtual std::optional<Matrix> judge_shared(const Matrix& /*chances*/, double /*prior*/) const {
+    return std::nullopt;
+  }
   /// Log-likelihoods of each step, [steps], were two of the policies one: one that does as the
   /// first where by the state the first is to be expected, and as the second elsewhere.
   virtual std::vector<double> as_one(const Matrix& nats, std::span<const std::int32_t> labels,

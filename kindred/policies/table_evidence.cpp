@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kindred/data/select.h"
+#include "kindred/dist/communicator.h"
 #include "kindred/policies/centres.h"
 #include "kindred/policies/table_surprise.h"
 
@@ -289,11 +291,16 @@ std::unique_ptr<const Evidence> TableEvidence::subset(
 
 std::shared_ptr<const Centres> TableEvidence::centres(std::span<const std::int32_t> labels,
                                                       std::int64_t k, const HeldOutScore&) const {
-  const auto codes = prior_.size();
-  const auto counts = count(labels, k);
+  return centres_of(count(labels, k), prior_, k);
+}
+
+std::shared_ptr<const Centres> TableEvidence::centres_of(std::span<const double> counts,
+                                                         std::span<const double> prior,
+                                                         std::int64_t k) const {
+  const auto codes = prior.size();
   std::vector<double> side_by_side(codes * static_cast<std::size_t>(k));
   for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
-    const auto own = log_probs(std::span(counts).subspan(j * codes, codes), prior_);
+    const auto own = log_probs(counts.subspan(j * codes, codes), prior);
     for (std::size_t c = 0; c < codes; ++c)
       side_by_side[c * static_cast<std::size_t>(k) + j] = own[c];
   }
@@ -304,7 +311,16 @@ std::shared_ptr<const Centres> TableEvidence::centres_on(const Trajectories& dat
                                                          std::span<const std::int32_t> labels,
                                                          std::int64_t k, const HeldOutScore& judged,
                                                          const RunContext& run) const {
-  return TableEvidence(data, run).centres(labels, k, judged);
+  auto& ranks = ranks_of(run);
+  if (ranks.size() == 1) return TableEvidence(data, run).centres(labels, k, judged);
+  const auto own = data.own();
+  const TableEvidence here(own_part(data), run);
+  auto counts = here.count(
+      labels.subspan(static_cast<std::size_t>(own.begin), static_cast<std::size_t>(own.size())), k);
+  ranks.all_reduce(counts);  // whole numbers, so that their order means nothing
+  std::vector<double> all(prior_.size(), 0.0);
+  for (std::size_t c = 0; c < counts.size(); ++c) all[c % all.size()] += counts[c];
+  return centres_of(counts, frequencies(all), k);
 }
 
 }  // namespace kindred

@@ -58,6 +58,9 @@ class TableEvidence final : public Evidence {
   };
   Counts without_fold(const Counts& whole, std::span<const std::int32_t> labels,
                       std::span<const std::int32_t> folds, std::int64_t fold) const;
+  /// The policies of clusters with these counts, [k, codes].
+  std::shared_ptr<const Centres> centres_of(std::span<const double> counts,
+                                            std::span<const double> prior, std::int64_t k) const;
   /// How often each code (observation × actions + action) occurs in each cluster, [k, codes];
   /// labels below 0 belong to none.
   std::vector<double> count(std::span<const std::int32_t> labels, std::int64_t k) const;

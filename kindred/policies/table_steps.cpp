@@ -42,17 +42,18 @@ TableSteps::Counts TableSteps::count_all(std::int64_t without) const {
   return counts;
 }
 
-std::vector<double> TableSteps::log_probs(const Counts& own, const Counts& all) const {
+std::vector<double> TableSteps::log_probs(const Counts& own, const Counts& all,
+                                          double prior) const {
   const auto actions = static_cast<std::size_t>(actions_);
   std::vector<double> result(own.size());
   for (std::size_t row = 0; row < own.size(); row += actions) {
-    double visits = 0.5 * static_cast<double>(actions), seen = 1.0;
+    double visits = 0.5 * static_cast<double>(actions), seen = prior;
     for (std::size_t a = 0; a < actions; ++a) {
       visits += all[row + a];
       seen += own[row + a];
     }
     for (std::size_t a = 0; a < actions; ++a)
-      result[row + a] = std::log((own[row + a] + (all[row + a] + 0.5) / visits) / seen);
+      result[row + a] = std::log((own[row + a] + prior * (all[row + a] + 0.5) / visits) / seen);
   }
   return result;
 }
@@ -71,6 +72,25 @@ JudgedSteps TableSteps::judge(std::span<const std::int32_t> labels, std::int64_t
   }
   limit_steps(judged.nats);
   return judged;
+}
+
+std::optional<Matrix> TableSteps::judge_shared(const Matrix& chances, double prior) const {
+  Matrix nats(chances.rows, chances.columns);
+  for (std::int64_t fold = 0; fold < kTableFolds; ++fold) {
+    const auto all = count_all(fold);
+    for (std::int64_t j = 0; j < chances.columns; ++j) {
+      Counts own(static_cast<std::size_t>(codes_), 0.0);
+      for (std::size_t t = 0; t < code_of_.size(); ++t)
+        if (fold_of_[t] != fold)
+          own[static_cast<std::size_t>(code_of_[t])] += chances(static_cast<std::int64_t>(t), j);
+      const auto probs = log_probs(own, all, prior);
+      for (std::size_t t = 0; t < code_of_.size(); ++t)
+        if (fold_of_[t] == fold)
+          nats(static_cast<std::int64_t>(t), j) = probs[static_cast<std::size_t>(code_of_[t])];
+    }
+  }
+  limit_steps(nats);
+  return nats;
 }
 
 std::vector<double> TableSteps::as_one(const Matrix& nats, std::span<const std::int32_t> labels,

@@ -12,6 +12,7 @@ class TableSteps final : public StepEvidence {
   explicit TableSteps(const Trajectories& data);
 
   JudgedSteps judge(std::span<const std::int32_t> labels, std::int64_t k) const override;
+  std::optional<Matrix> judge_shared(const Matrix& chances, double prior) const override;
   /// A table answers each observation by itself, so one table for both is all it takes.
   std::vector<double> as_one(const Matrix& nats, std::span<const std::int32_t> labels,
                              std::int32_t first, std::int32_t second) const override;
@@ -26,8 +27,8 @@ class TableSteps final : public StepEvidence {
   Counts count(std::span<const std::int32_t> labels, std::int32_t first, std::int32_t second,
                std::int64_t without) const;
   Counts count_all(std::int64_t without) const;
-  /// log π(a|s) from a policy's counts and those of all.
-  std::vector<double> log_probs(const Counts& own, const Counts& all) const;
+  /// log π(a|s) from a policy's counts and, as so many steps more, those of all.
+  std::vector<double> log_probs(const Counts& own, const Counts& all, double prior = 1.0) const;
 
   std::int64_t actions_ = 0;
   std::int64_t codes_ = 0;

@@ -70,6 +70,24 @@ TEST(Cloning, FindsEachGroupsController) {
             std::vector<std::int32_t>(f.data.labels.begin(), f.data.labels.end()));
 }
 
+TEST(Cloning, EpisodesThatCountForNothingTeachNothing) {
+  Fixture f(testing::linear_control({.episodes = 300, .noise = 0.3}), true, 2);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(f.data.episodes()));
+  std::iota(all.begin(), all.end(), 0);
+  EpisodeWeights weights(2, std::vector<double>(all.size(), 0.0));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    weights[static_cast<std::size_t>(f.data.labels[static_cast<std::int64_t>(i)])][i] = 1.0;
+  clone_policies(f.data, f.view, {all, all}, quick(), f.policies, {}, weights);
+  const NetworkCentres centres(f.view, std::move(f.policies));
+  EXPECT_EQ(best_columns(centres.score(f.data, {})),
+            std::vector<std::int32_t>(f.data.labels.begin(), f.data.labels.end()))
+      << "each is the controller of the episodes that counted";
+  Fixture none(testing::linear_control({.episodes = 20, .noise = 0.3}), true, 1);
+  EXPECT_THROW(clone_policies(none.data, none.view, {{0, 1, 2}}, quick(), none.policies, {},
+                              {{0.0, 0.0, 0.0}}),
+               InvalidArgument);
+}
+
 TEST(Cloning, FindsADiscreteRule) {
   const auto grid = testing::gridworld("diagonal", 300);
   Fixture f(grid, false, 5);

@@ -34,6 +34,11 @@ class Caae final : public latent::Model {
     return loss;
   }
 
+  std::optional<latent::CentroidTerms> centroid_terms(std::int64_t step) const override {
+    return latent::CentroidTerms{
+        .codes = centroids_, .alpha = alpha_at(step), .lambda = options_.regulariser};
+  }
+
   latent::AfterRound end_round(const latent::RoundEnd& round) override {
     if (!options_.refit) return latent::AfterRound::kGoOn;
     return latent::refit_codebook(centroids_, round, options_, restart_, workers_);

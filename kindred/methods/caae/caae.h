@@ -5,6 +5,7 @@
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/torch_part.h"
 #include "kindred/latent/options.h"
+#include "kindred/methods/sharing.h"
 
 namespace kindred::caae {
 
@@ -23,5 +24,8 @@ Options resolve(Options options, const Trajectories& data);
 extern TorchFunction<Clustering(const Trajectories& data, const Options& options,
                                 const RunContext& run)>
     fit;
+
+/// Every process has all episodes, and trains some of the restarts.
+inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
 
 }  // namespace kindred::caae

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kindred/clustering/over_ranks.h"
 #include "kindred/core/stopwatch.h"
-#include "kindred/data/select.h"
 #include "kindred/methods/pg_kmeans/seeds.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/partition_search.h"
@@ -105,9 +105,7 @@ Searched search_pure(const Trajectories& data, SearchOptions asked, const Links&
   const auto looked_at = std::ssize(result.episodes);
   for (int search = 0; search < kSearches; ++search) {
     asked.links = links.among(result.episodes);
-    const bool all = std::ssize(result.episodes) == data.episodes();
-    result.found =
-        search_partitions(all ? data : select_episodes(data, result.episodes), asked, run);
+    result.found = search_partitions(fetch_episodes(data, result.episodes, run), asked, run);
     result.held_out =
         ask_held_out(*result.found.evidence, result.found.answers[result.found.chosen]);
     const auto mixed = result.held_out.count_mixed();
@@ -145,16 +143,18 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   auto& answer = found.answers[found.chosen];
   const auto number = seeds.numbers(answer.fit.labels, searched, answer.fit.k);
   for (auto& label : answer.fit.labels) label = number[static_cast<std::size_t>(label)];
+  const Stopwatch over_all;
   auto centres = found.evidence->centres(answer.fit.labels, answer.fit.k, answer.held_out);
   if (!all) {
     run.report({.stage = "all episodes", .fraction = 0.0, .sizes = {}});
-    const auto labels = of_all(centres->score(data, run), searched, answer.fit.labels);
+    const auto labels = of_all(score_everywhere(*centres, data, run), searched, answer.fit.labels);
     centres = found.evidence->centres_on(data, labels, answer.fit.k, answer.held_out, run);
   }
   Clustering result;
   result.method = "pg-kmeans";
-  result.scores = centres->score(data, run);
+  result.scores = score_everywhere(*centres, data, run);
   result.labels = of_all(result.scores, searched, answer.fit.labels);
+  const double all_seconds = over_all.seconds();
   seeds.links.enforce(result.labels, answer.fit.k);
   result.score_meaning = "log-likelihood";
   result.objective = answer.fit.objective();
@@ -177,7 +177,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
     const auto policies = found.evidence->centres(other.fit.labels, other.fit.k, other.held_out);
     result.alternatives.push_back(
         {.labels = all ? other.fit.labels
-                       : of_all(policies->score(data, run), searched, other.fit.labels),
+                       : of_all(score_everywhere(*policies, data, run), searched, other.fit.labels),
          .v = other.held_out.v,
          .nmi = normalized_mutual_information(other.fit.labels, answer.fit.labels)});
   }
@@ -199,6 +199,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.restarts = std::move(found.restarts);
   result.best_restart = found.best_restart;
   result.trace = std::move(found.trace);
+  result.timings = {{"statistics", found.statistics_seconds}, {"all_trajectories", all_seconds}};
   result.seconds = clock.seconds();
   return result;
 }

@@ -1,9 +1,12 @@
 // Policies as networks on the CPU. Where observations repeat and actions are discrete the gradient
 // is exact and comes from counts, otherwise from minibatches of steps. Each core trains one policy
 // at a time; a policy's round stays in its cache.
+#include <algorithm>
 #include <optional>
 
+#include "kindred/clustering/over_ranks.h"
 #include "kindred/core/shared_progress.h"
+#include "kindred/dist/spread.h"
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 #include "kindred/methods/pg_kmeans/learners.h"
 #include "kindred/methods/pg_kmeans/networks.h"
@@ -15,6 +18,22 @@
 
 namespace kindred::pg_kmeans {
 namespace {
+
+/// The parameters of one policy.
+void pack(const PolicyStack& stack, std::int64_t policy, Packer& to) {
+  for (const auto& parameter : stack.parameters()) {
+    const auto own = parameter.of(policy);
+    to.add(std::vector<float>(own.begin(), own.end()));
+  }
+}
+
+void unpack(PolicyStack& stack, std::int64_t policy, Unpacker& from) {
+  std::vector<float> values;
+  for (auto& parameter : stack.parameters()) {
+    from.take(values);
+    std::ranges::copy(values, parameter.of(policy).begin());
+  }
+}
 
 class NetworkLearner final : public Networks {
  public:
@@ -39,7 +58,12 @@ class NetworkLearner final : public Networks {
 
   Matrix score(std::span<const std::int64_t> slots) const override {
     const auto stack = policies_.select(slots);
-    if (!codes_) return score_trajectories(data_, view_, stack, scoring(), common_steps_, run_);
+    if (!codes_)
+      return score_in_shares(data_, stack.size(), run_,
+                             [&](const Trajectories& part, const EpisodeRange& episodes) {
+                               return score_trajectories(part, view_, stack, scoring(),
+                                                         common_steps_of(episodes), run_);
+                             });
     return codes_->sum_over_steps(
         table_scores(data_.observations, view_.inputs, stack, scoring(), common_codes_, run_),
         stack.size());
@@ -57,27 +81,38 @@ class NetworkLearner final : public Networks {
              std::int64_t round) const override {
     const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
     const auto n = static_cast<std::int64_t>(slots.size());
-    SharedProgress trained(n, [&](double fraction) {
+    const auto ranks = ranks_of(run_).size();
+    SharedProgress trained((n + ranks - 1) / ranks, [&](double fraction) {
       run_.report({.stage = "training", .fraction = fraction, .sizes = {}});
     });
-    const auto train_some = [&](std::int64_t begin, std::int64_t end) {
+    const auto train_one = [&](std::int64_t i) {
       CpuPolicy policy(stack.architecture());
-      for (auto i = begin; i < end; ++i) {
-        const auto slot = slots[static_cast<std::size_t>(i)];
-        policy.load(stack, i);
-        if (codes_) {
-          fit_on_counts(policy,
-                        std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
-                                                  static_cast<std::size_t>(codes_->codes())));
-        } else {
-          BatchSampler sampler(data_, options_, slot, labels(slot / options_.k), round);
-          fit_on_batches(policy, sampler);
-        }
-        policy.store(stack, i);
-        trained.add();
+      const auto slot = slots[static_cast<std::size_t>(i)];
+      policy.load(stack, i);
+      if (codes_) {
+        fit_on_counts(policy,
+                      std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
+                                                static_cast<std::size_t>(codes_->codes())));
+      } else {
+        BatchSampler sampler(data_, options_, slot, labels(slot / options_.k), round);
+        fit_on_batches(policy, sampler);
       }
+      policy.store(stack, i);
+      trained.add();
     };
-    run_.chunks(n, 1, train_some, [&] { trained.tell(); });
+    spread(run_, {.pieces = n,
+                  .work = train_one,
+                  .pack = [&](std::int64_t i, Packer& to) { pack(stack, i, to); },
+                  .unpack = [&](std::int64_t i, Unpacker& from) { unpack(stack, i, from); },
+                  .meanwhile = [&] { trained.tell(); }});
+  }
+
+  std::span<const float> common_steps_of(const EpisodeRange& episodes) const {
+    if (common_steps_.empty()) return {};
+    const auto first = data_.offsets[episodes.begin];
+    return std::span(common_steps_)
+        .subspan(static_cast<std::size_t>(first),
+                 static_cast<std::size_t>(data_.offsets[episodes.end] - first));
   }
 
   void fit_on_counts(CpuPolicy& policy, std::span<const double> counts) const {

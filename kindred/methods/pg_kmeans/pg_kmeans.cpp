@@ -268,4 +268,10 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
   });
 }
 
+Sharing sharing_of(const Options& requested, const Trajectories& data) {
+  const auto options = resolve(requested, data);
+  if (!options.searches()) return Sharing::kPolicies;
+  return options.policy == PolicyKind::kMlp ? Sharing::kNone : Sharing::kEpisodes;
+}
+
 }  // namespace kindred::pg_kmeans

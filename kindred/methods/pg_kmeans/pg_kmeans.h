@@ -8,11 +8,17 @@
 #include "kindred/core/progress.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/methods/pg_kmeans/options.h"
+#include "kindred/methods/sharing.h"
 
 namespace kindred::pg_kmeans {
 
 /// Throws InvalidArgument for options that do not fit the data, NumericError when training
 /// diverges. `data` must outlive the call only.
+/// Every rank of the run calls it and gets the same.
 Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
+
+/// A search needs the episodes it holds, rounds of cloning need all; the search on planes is not
+/// shared.
+Sharing sharing_of(const Options& options, const Trajectories& data);
 
 }  // namespace kindred::pg_kmeans

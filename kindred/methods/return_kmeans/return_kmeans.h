@@ -8,6 +8,7 @@
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/options.h"
 #include "kindred/core/progress.h"
+#include "kindred/methods/sharing.h"
 
 namespace kindred::return_kmeans {
 
@@ -28,5 +29,8 @@ Options resolve(Options options, const Trajectories& data);
 Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
 
 std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
+
+/// Every process has all episodes; there is nothing to share but reading them.
+inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
 
 }  // namespace kindred::return_kmeans

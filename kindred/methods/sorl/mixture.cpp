@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "kindred/clustering/over_ranks.h"
 #include "kindred/core/error.h"
 #include "kindred/policies/architecture.h"
 #include "kindred/policies/centres.h"
@@ -54,9 +55,45 @@ Mixture::Mixture(const Trajectories& data, const Options& options, const RunCont
 }
 
 void Mixture::train(std::span<const std::int64_t> restarts, std::int64_t round) {
-  std::vector<std::int64_t> slots;
-  for (const auto restart : restarts)
-    for (std::int64_t z = 0; z < options_.k; ++z) slots.push_back(restart * options_.k + z);
+  auto& ranks = ranks_of(run_);
+  const auto slots_of = [&](std::int64_t rank) {
+    std::vector<std::int64_t> slots;
+    for (auto i = rank; i < std::ssize(restarts); i += ranks.size())
+      for (std::int64_t z = 0; z < options_.k; ++z)
+        slots.push_back(restarts[static_cast<std::size_t>(i)] * options_.k + z);
+    return slots;
+  };
+  train_here(slots_of(ranks.rank()), round);
+  if (ranks.size() == 1) return;
+  Packer trained;
+  for (const auto slot : slots_of(ranks.rank())) pack(slot, trained);
+  const auto all = ranks.gather(trained.bytes());
+  for (std::int64_t r = 0; r < ranks.size(); ++r) {
+    Unpacker from(all[static_cast<std::size_t>(r)]);
+    if (r == ranks.rank()) continue;
+    for (const auto slot : slots_of(r)) unpack(slot, from);
+  }
+}
+
+void Mixture::pack(std::int64_t slot, Packer& to) const {
+  const auto training = policies_[static_cast<std::size_t>(slot)]->training();
+  to.add(training.parameters);
+  to.add(training.adam.steps);
+  to.add(training.adam.first);
+  to.add(training.adam.second);
+}
+
+void Mixture::unpack(std::int64_t slot, Unpacker& from) {
+  CpuPolicy::Training training;
+  from.take(training.parameters);
+  from.take(training.adam.steps);
+  from.take(training.adam.first);
+  from.take(training.adam.second);
+  policies_[static_cast<std::size_t>(slot)]->resume(std::move(training));
+}
+
+void Mixture::train_here(std::span<const std::int64_t> slots, std::int64_t round) {
+  if (slots.empty()) return;
   minibatches_.shuffle(round);
   for (std::int64_t m = 0; m < minibatches_.count(); ++m) {
     train_on(minibatches_.make(m), slots);
@@ -144,7 +181,7 @@ PolicyStack Mixture::stack(std::span<const std::int64_t> slots) const {
 }
 
 Matrix Mixture::score(std::span<const std::int64_t> slots, OverSteps over) const {
-  return NetworkCentres({inputs_, {}}, stack(slots), {.over = over}).score(data_, run_);
+  return score_everywhere(NetworkCentres({inputs_, {}}, stack(slots), {.over = over}), data_, run_);
 }
 
 std::shared_ptr<const Centres> Mixture::centres(std::span<const std::int64_t> slots) const {

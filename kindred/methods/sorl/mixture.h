@@ -9,6 +9,7 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/progress.h"
+#include "kindred/dist/packing.h"
 #include "kindred/methods/sorl/minibatches.h"
 #include "kindred/methods/sorl/options.h"
 #include "kindred/nn/cpu_policy.h"
@@ -27,7 +28,8 @@ class Mixture {
 
   /// One pass over the data for the mixtures of `restarts`: in each minibatch the posterior is
   /// computed with the policies as they are, then each takes gradient steps on
-  /// -Σ_τ p(z|τ) Σ_t log π_z(a_t|s_t) per step. Throws NumericError when training diverges.
+  /// -Σ_τ p(z|τ) Σ_t log π_z(a_t|s_t) per step. Several processes each train some of the restarts
+  /// and tell the others. Throws NumericError when training diverges.
   void train(std::span<const std::int64_t> restarts, std::int64_t round);
 
   /// Remembers a restart's policies as they are, and goes back to them; their training ends there.
@@ -43,6 +45,10 @@ class Mixture {
   void load(const ArrayFileReader& file);
 
  private:
+  void train_here(std::span<const std::int64_t> slots, std::int64_t round);
+  /// All of a policy that its training depends on.
+  void pack(std::int64_t slot, Packer& to) const;
+  void unpack(std::int64_t slot, Unpacker& from);
   PolicyStack stack(std::span<const std::int64_t> slots) const;
   void train_on(const Minibatch& batch, std::span<const std::int64_t> slots);
   void score_batch(const Minibatch& batch, std::int64_t slot, Matrix& scores, std::int64_t column);

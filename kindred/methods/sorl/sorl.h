@@ -9,6 +9,7 @@
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/progress.h"
 #include "kindred/data/trajectories.h"
+#include "kindred/methods/sharing.h"
 #include "kindred/methods/sorl/options.h"
 
 namespace kindred::sorl {
@@ -16,5 +17,8 @@ namespace kindred::sorl {
 /// Throws InvalidArgument for options that do not fit the data and for devices other than the CPU,
 /// NumericError when training diverges. `data` must outlive the call only.
 Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
+
+/// Every process has all episodes, and trains the policies of some restarts.
+inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
 
 }  // namespace kindred::sorl

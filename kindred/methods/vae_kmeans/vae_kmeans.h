@@ -4,6 +4,7 @@
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/torch_part.h"
 #include "kindred/latent/options.h"
+#include "kindred/methods/sharing.h"
 
 namespace kindred::vae_kmeans {
 
@@ -20,5 +21,8 @@ Options resolve(Options options, const Trajectories& data);
 extern TorchFunction<Clustering(const Trajectories& data, const Options& options,
                                 const RunContext& run)>
     fit;
+
+/// Every process has all episodes, and trains some of the restarts.
+inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
 
 }  // namespace kindred::vae_kmeans

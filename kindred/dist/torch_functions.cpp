@@ -1,0 +1,8 @@
+// What of this room is done by the part that needs LibTorch.
+#include "kindred/dist/group.h"
+
+namespace kindred {
+
+constinit decltype(join_group) join_group;
+
+}  // namespace kindred

@@ -1,0 +1,141 @@
+// Several ranks in the threads of one process, over loopback.
+#include "kindred/dist/group.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <thread>
+
+#include "kindred/dist/spread.h"
+
+namespace kindred {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::uint16_t free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  socklen_t size = sizeof(address);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+GroupOptions member(std::int64_t rank, std::int64_t size, std::uint16_t port) {
+  GroupOptions options;
+  options.rank = rank;
+  options.size = size;
+  options.address = "127.0.0.1";
+  options.port = port;
+  options.keeps_store = rank == 0;
+  options.patience = std::chrono::seconds(5);
+  return options;
+}
+
+/// Each rank does the same, and leaves in the end.
+void together(std::int64_t size, const std::function<void(std::shared_ptr<Communicator>)>& action) {
+  const auto port = free_port();
+  std::vector<std::thread> ranks;
+  for (std::int64_t r = 0; r < size; ++r)
+    ranks.emplace_back([&, r] {
+      const auto own = join_group(member(r, size, port));
+      action(own);
+      own->leave();
+    });
+  for (auto& rank : ranks) rank.join();
+}
+
+TEST(Group, AddsOverRanks) {
+  together(3, [](const auto& ranks) {
+    std::vector<double> numbers(1000, static_cast<double>(ranks->rank() + 1));
+    ranks->all_reduce(numbers);
+    EXPECT_THAT(numbers, Each(6.0));
+    std::vector<std::int64_t> whole{std::numeric_limits<std::int64_t>::max(), ranks->rank()};
+    ranks->all_reduce(whole);
+    EXPECT_EQ(whole[1], 3);
+  });
+}
+
+TEST(Group, GathersAndExchangesBits) {
+  together(3, [](const auto& ranks) {
+    const std::string own(static_cast<std::size_t>(ranks->rank()) * 2, 'x');  // the first has none
+    const auto all = ranks->gather(std::as_bytes(std::span(own)));
+    EXPECT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].size(), 0U);
+    EXPECT_EQ(all[2].size(), 4U);
+
+    const std::vector<Share> shares{{0, 1}, {1, 1}, {1, 3}};
+    std::vector<double> rows(6, std::numeric_limits<double>::quiet_NaN());
+    const auto& share = shares[static_cast<std::size_t>(ranks->rank())];
+    for (auto i = 2 * share.begin; i < 2 * share.end; ++i)
+      rows[static_cast<std::size_t>(i)] = i == 0 ? -0.0 : static_cast<double>(i);
+    exchange(*ranks, shares, 2, std::span(rows));
+    EXPECT_THAT(rows, ElementsAre(0.0, 1.0, 2.0, 3.0, 4.0, 5.0));
+    EXPECT_TRUE(std::signbit(rows[0]));
+  });
+}
+
+TEST(Group, SpreadsPieces) {
+  for (const std::int64_t size : {2, 3})
+    together(size, [](const auto& ranks) {
+      RunContext run;
+      run.communicator = ranks;
+      std::vector<std::int64_t> results(7, -1);
+      std::atomic<std::int64_t> done = 0;
+      spread(run,
+             {.pieces = 7,
+              .work =
+                  [&](std::int64_t i) {
+                    results[static_cast<std::size_t>(i)] = 10 * i;
+                    ++done;
+                  },
+              .pack = [&](std::int64_t i,
+                          Packer& to) { to.add(results[static_cast<std::size_t>(i)]); },
+              .unpack = [&](std::int64_t i,
+                            Unpacker& from) { from.take(results[static_cast<std::size_t>(i)]); },
+              .meanwhile = {}});
+      EXPECT_THAT(results, ElementsAre(0, 10, 20, 30, 40, 50, 60));
+      EXPECT_LT(done, 7);
+    });
+}
+
+TEST(Group, WhoFailsIsNamedToThoseWhoWait) {
+  const auto port = free_port();
+  std::string heard;
+  std::thread other([&] {
+    const auto own = join_group(member(1, 2, port));
+    own->fail("its disk is full");
+  });
+  {
+    const auto own = join_group(member(0, 2, port));
+    other.join();
+    // The other's connections are gone with it, or it says why.
+    std::vector<double> numbers(10);
+    try {
+      own->all_reduce(numbers);
+    } catch (const PeerLost& lost) {
+      heard = lost.what();
+    }
+  }
+  EXPECT_THAT(heard, HasSubstr("rank 1 on "));
+  EXPECT_THAT(heard, HasSubstr("its disk is full"));
+}
+
+TEST(Group, WhereNobodyListensNobodyJoins) {
+  auto options = member(1, 2, free_port());
+  options.patience = std::chrono::seconds(1);
+  EXPECT_THROW(join_group(options), PeerLost);
+}
+
+}  // namespace
+}  // namespace kindred
