@@ -3,6 +3,7 @@ import {h} from '../dom';
 import type {Model} from '../model';
 import {section} from '../section';
 import {baselinesPart, statesAreDoubtful, statesSentence} from './baselines';
+import {conflictsFigure, conflictsSentences} from './conflicts';
 import {marginNote, marginsFigure} from './margins';
 import {orderFigure, orderIsDoubtful, orderSentence} from './order';
 
@@ -25,12 +26,14 @@ export function trustSection(model: Model): HTMLElement {
     ...model.report.baselines?.states ? [statesSentence(model)] : [],
     ...model.k > 1 ? [orderSentence(model)] : ['One policy explains all trajectories, so there are no ' +
       'labels to doubt.'],
+    ...conflictsSentences(model),
     ...margins ? [] : [marginNote(model)],
   ].filter((sentence) => sentence);
   return section('trust', 'How far to trust it',
       h('ul', {class: 'trusted'}, ...sentences.map((sentence) => h('li', {}, sentence))),
       h('div', {class: 'figures'},
-          model.k > 1 && orderFigure(model), baselinesPart(model), margins),
+          model.k > 1 && orderFigure(model), baselinesPart(model), margins,
+          conflictsFigure(model)),
       ...oddities(model));
 }
 

@@ -131,6 +131,25 @@ test('every number of an action has an axis of its own', async (t) => {
   assert.deepEqual(page.complaints, []);
 });
 
+test('conflicts between trajectories are told and drawn', async () => {
+  const page = await open(browser, files.found);
+  const text = await page.locator('#trust').innerText();
+  assert.match(text, /5 deterministic policies can have made these trajectories, fewer cannot/);
+  assert.match(text, /Whoever divides them among 5 deterministic policies divides \d+ of 200/);
+  const dots = page.locator('#trust figure:has-text("Who cannot be") [aria-label=dot] circle');
+  assert.ok(await dots.count() >= 20);
+  assert.deepEqual(page.complaints, []);
+  assert.match(await trust(files.one), /Of [\d,]+ pairs that act differently[^]*within a cluster \(Policy 0\)/);
+  const drawn = changed(files.found, 'drawn.html', ({conflicts}) => { conflicts.contradict = 20; });
+  assert.match(await trust(drawn), /20 trajectories of 200 take two actions in one same state/);
+  const clean = changed(files.found, 'clean.html', (record) => {
+    for (const cluster of record.conflicts.inside) cluster.conflicts = 0;
+  });
+  assert.match(await trust(clean), /Within no cluster do two trajectories act differently/);
+  await page.locator('#trust figure:has-text("Who cannot be")').scrollIntoViewIfNeeded();
+  await screenshot(page, 'conflicts');
+});
+
 test('a dozen clusters have a dozen colours', async () => {
   const page = await open(browser, files.asked);
   const colours = await page.locator('#overview .size-bar').evaluateAll((bars) =>
