@@ -77,17 +77,22 @@ struct SegmentCommand {
                                    result["v_of_one"].get<double>()));
     if (const std::int64_t searched = result["searched"]; searched < episodes)
       tell("found on", fmt::format("{} of the episodes", grouped(searched)));
-    if (result["idle"]["stretches"] > 0)
-      tell("idle", fmt::format("{} in {} in which nothing happens",
-                               counted(result["idle"]["steps"], "step", "steps"),
-                               counted(result["idle"]["stretches"], "stretch", "stretches")));
+    tell_stretches("not sure of", result["unsure"], "where others may have acted");
+    tell_stretches("idle", result["idle"], "in which nothing happens");
     if (result.contains("truth")) tell_truth(result["truth"]);
     tell("seconds", fmt::format("{:.1f}", record["timings"]["segment"].get<double>()));
     tell("written", folder.segments().string());
+    tell("", folder.unsure().string());
     tell("", folder.idle().string());
     tell("", folder.evidence().string());
     tell("", folder.record().string());
     tell("look at it", fmt::format("kindred report {}", folder.path().string()));
+  }
+
+  static void tell_stretches(const std::string& name, const Json& counts, const char* what) {
+    if (counts["stretches"] > 0)
+      tell(name, fmt::format("{} in {} {}", counted(counts["steps"], "step", "steps"),
+                             counted(counts["stretches"], "stretch", "stretches"), what));
   }
 
   static void tell_truth(const Json& truth) {
@@ -95,8 +100,10 @@ struct SegmentCommand {
          fmt::format("{:.2f} % of the steps", 100.0 * truth["accuracy"].get<double>()));
     const std::int64_t switches = truth["switches"], seen = truth["seen"];
     if (switches > 0)
-      tell("true switches", fmt::format("{} of {} found within {} steps", grouped(seen),
-                                        grouped(switches), truth["within"].get<std::int64_t>()));
+      tell("true switches",
+           fmt::format("{} of {} found within {} steps, {} more said to be unsure", grouped(seen),
+                       grouped(switches), truth["within"].get<std::int64_t>(),
+                       grouped(truth["said_unsure"].get<std::int64_t>())));
     tell("false switches", grouped(truth["invented"].get<std::int64_t>()));
   }
 
@@ -127,8 +134,9 @@ void add_segment(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred segment hopper.hdf5 --run hopper-run\n"
       "segments.csv has a line for each stretch of an episode in which one policy\n"
       "acts: its steps [start, end), the policy, how likely that is, and between which\n"
-      "steps the switch before it lies with a chance of 90 %. idle.csv has stretches in\n"
-      "which neither observation nor action changes.");
+      "steps the switch before it lies with a chance of 90 %. unsure.csv has stretches in\n"
+      "which others may have acted, idle.csv those in which neither observation nor\n"
+      "action changes.");
   const auto state = std::make_shared<SegmentCommand>();
   state->arguments = arguments;
   command->add_option("FILE", state->positional, kDatasetHelp)->required();

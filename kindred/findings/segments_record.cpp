@@ -13,7 +13,9 @@
 #include "kindred/findings/column.h"
 #include "kindred/findings/names.h"
 #include "kindred/findings/run_data.h"
+#include "kindred/findings/stage.h"
 #include "kindred/runs/segment_evidence.h"
+#include "kindred/runs/segment_scores.h"
 
 namespace kindred {
 namespace {
@@ -83,13 +85,38 @@ Json segments_json(const std::vector<Segment>& segments) {
           {"chance", findings::rough_column(chances)}};
 }
 
-/// The true policy of each step; empty where none is known.
-std::vector<std::int32_t> true_actors(const Trajectories& data) {
-  std::vector<std::int32_t> truth(data.actors.begin(), data.actors.end());
-  if (truth.empty() && !data.labels.empty())
-    for (std::int64_t i = 0; i < data.episodes(); ++i)
-      truth.insert(truth.end(), static_cast<std::size_t>(data.length(i)), data.labels[i]);
-  return truth;
+/// A row for each policy that may have acted in an unsure stretch; null without any. Refused unless
+/// the stretches are in the order of the dataset's episodes.
+Json unsure_json(const SegmentFolder& folder, const LoadedSegments& loaded,
+                 const Trajectories& data, std::int64_t k) {
+  if (loaded.unsure.empty()) return nullptr;
+  std::vector<std::int32_t> episodes, begins, ends, policies;
+  std::vector<double> chances;
+  std::int64_t episode = 0;
+  for (std::size_t i = 0; i < loaded.unsure.size(); ++i) {
+    const auto& [unset, begin, end, candidates] = loaded.unsure[i];
+    const auto& id = loaded.unsure_episodes[i];
+    while (episode < data.episodes() && data.ids[static_cast<std::size_t>(episode)] != id)
+      ++episode;
+    if (episode == data.episodes() || end <= begin || end > data.length(episode))
+      throw DataFormatError("'{}' does not fit the dataset; make it again with 'kindred segment'",
+                            folder.unsure().string());
+    for (const auto& [policy, chance, first, after] : candidates) {
+      if (policy >= k)
+        throw DataFormatError("'{}' names a policy {}; there are {}", folder.unsure().string(),
+                              policy, k);
+      episodes.push_back(static_cast<std::int32_t>(episode));
+      begins.push_back(static_cast<std::int32_t>(begin));
+      ends.push_back(static_cast<std::int32_t>(end));
+      policies.push_back(policy);
+      chances.push_back(chance);
+    }
+  }
+  return {{"episode", narrow_column(episodes)},
+          {"begin", narrow_column(begins)},
+          {"end", narrow_column(ends)},
+          {"policy", narrow_column(policies)},
+          {"chance", findings::rough_column(chances)}};
 }
 
 /// For each true policy the found one that shares most steps with it, of which each is given once;
@@ -178,7 +205,10 @@ std::vector<std::int64_t> telling_numbers(const Trajectories& data,
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater(),
                            [&](auto i) { return share[static_cast<std::size_t>(i)]; });
-  order.resize(std::min(order.size(), kMostNumbers));
+  if (order.size() <= kMostNumbers)
+    std::ranges::sort(order);  // all are shown
+  else
+    order.resize(kMostNumbers);
   return order;
 }
 
@@ -209,6 +239,20 @@ Json add_actions(const Trajectories& data, const std::vector<Segment>& segments,
   auto names = Json::array();
   for (const auto i : shown) names.push_back(findings::action_name(data, i));
   return {{"names", names}, {"discrete", actions.is_discrete()}, {"of", all}};
+}
+
+/// Where episodes can be watched, and the steps whose evidence is kept; null where they cannot be.
+Json add_scenes(const Trajectories& data, Json& evidence) {
+  if (evidence.empty()) return nullptr;
+  const auto stage = findings::make_stage(data);
+  if (!stage) return nullptr;
+  for (auto& one : evidence) {
+    const std::int64_t episode = one.at("episode"), stride = one.at("stride");
+    std::vector<std::int64_t> steps;
+    for (std::int64_t t = 0; t < data.length(episode); t += stride) steps.push_back(t);
+    stage->add_steps(episode, steps, one);
+  }
+  return stage->setting();
 }
 
 /// The first step, the last, and those at which somebody takes over, where these are not too many.
@@ -284,6 +328,7 @@ Json segments_record(const SegmentFolder& folder, const LoadedSegments& loaded,
   const auto k = loaded.record.at("result").at("k").get<std::int64_t>();
   auto evidence = evidence_json(folder, data, segments, k);
   const auto actions = add_actions(data, segments, k, evidence);
+  const auto scene = add_scenes(data, evidence);
   const auto seen = add_pictures(data, segments, pictures, evidence);
   return {{"kindred_segmentation", 1},
           {"name", folder_name(folder.path())},
@@ -291,8 +336,10 @@ Json segments_record(const SegmentFolder& folder, const LoadedSegments& loaded,
           {"record", loaded.record},
           {"episodes", episode_lengths(data)},
           {"segments", segments_json(segments)},
+          {"unsure", unsure_json(folder, loaded, data, k)},
           {"truth", truth_json(data, segments, k)},
           {"actions", actions},
+          {"scene", scene},
           {"pictures", seen},
           {"evidence", evidence}};
 } catch (const Json::exception&) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <ctime>
 #include <string_view>
 #include <unordered_map>
@@ -17,8 +16,8 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/core/version.h"
 #include "kindred/data/csv.h"
-#include "kindred/metrics/clustering_scores.h"
 #include "kindred/runs/segment_evidence.h"
+#include "kindred/runs/segment_scores.h"
 
 namespace kindred {
 namespace {
@@ -56,15 +55,33 @@ std::string idle_table(const Trajectories& data, const std::vector<IdleStretch>&
   return text;
 }
 
+std::string unsure_table(const Trajectories& data, const std::vector<UnsureStretch>& unsure) {
+  std::string text = "episode,start,end,policy,posterior,first,last\n";
+  for (const auto& one : unsure)
+    for (const auto& candidate : one.candidates)
+      text += fmt::format("{},{},{},{},{:.4f},{},{}\n",
+                          csv_field(data.ids[static_cast<std::size_t>(one.episode)]), one.begin,
+                          one.end, candidate.policy, candidate.chance, candidate.first,
+                          candidate.end - 1);
+  return text;
+}
+
+/// How many there are, and their steps.
+template <class Stretch>
+Json count_stretches(const std::vector<Stretch>& stretches) {
+  std::int64_t steps = 0;
+  for (const auto& one : stretches) steps += one.end - one.begin;
+  return {{"stretches", stretches.size()}, {"steps", steps}};
+}
+
 Json describe_found(const Trajectories& data, const Segmentation& found,
                     const std::vector<IdleStretch>& idle) {
   std::vector<std::int64_t> steps(static_cast<std::size_t>(found.policies), 0);
   for (const auto actor : found.actors) ++steps[static_cast<std::size_t>(actor)];
-  std::int64_t switching = 0, idle_steps = 0;
+  std::int64_t switching = 0;
   for (std::size_t i = 0; i < found.segments.size(); ++i)
     switching += found.segments[i].begin > 0 &&
                  (i + 1 == found.segments.size() || found.segments[i + 1].begin == 0);
-  for (const auto& one : idle) idle_steps += one.end - one.begin;
   Json result = {{"k", found.policies},
                  {"segments", found.segments.size()},
                  {"switches", found.switches()},
@@ -76,7 +93,8 @@ Json describe_found(const Trajectories& data, const Segmentation& found,
                  {"v_of_nobody", found.v_of_nobody},
                  {"v_of_one", found.v_of_one},
                  {"searched", found.searched},
-                 {"idle", {{"stretches", idle.size()}, {"steps", idle_steps}}}};
+                 {"unsure", count_stretches(found.unsure)},
+                 {"idle", count_stretches(idle)}};
   if (!data.actors.empty() || !data.labels.empty()) result["truth"] = score_segments(data, found);
   return result;
 }
@@ -101,9 +119,43 @@ double chance(const CsvTable::Row& row, std::size_t column, const fs::path& path
   return value;
 }
 
+std::vector<std::size_t> find_columns(const CsvTable& table, const fs::path& path,
+                                      std::initializer_list<const char*> names) {
+  std::vector<std::size_t> columns;
+  for (const char* name : names) {
+    const auto column = table.column(name);
+    if (!column) throw DataFormatError("'{}' has no column '{}'", path.string(), name);
+    columns.push_back(*column);
+  }
+  return columns;
+}
+
+/// Older programs wrote none.
+void load_unsure(const fs::path& path, LoadedSegments& loaded) {
+  if (!fs::exists(path)) return;
+  const auto table = parse_csv(read_text(path), path.string());
+  const auto columns = find_columns(
+      table, path, {"episode", "start", "end", "policy", "posterior", "first", "last"});
+  for (const auto& row : table.rows) {
+    const auto& episode = row.fields[columns[0]];
+    const auto begin = whole_number(row, columns[1], path);
+    auto& all = loaded.unsure;
+    if (all.empty() || loaded.unsure_episodes.back() != episode || all.back().begin != begin) {
+      loaded.unsure_episodes.push_back(episode);
+      all.push_back({.begin = begin, .end = whole_number(row, columns[2], path)});
+    }
+    all.back().candidates.push_back(
+        {.policy = static_cast<std::int32_t>(whole_number(row, columns[3], path)),
+         .chance = chance(row, columns[4], path),
+         .first = whole_number(row, columns[5], path),
+         .end = whole_number(row, columns[6], path) + 1});
+  }
+}
+
 /// Everything a folder of segments may hold.
 std::vector<fs::path> files_of(const SegmentFolder& folder) {
-  return {folder.record(), folder.segments(), folder.idle(), folder.evidence(), folder.report()};
+  return {folder.record(), folder.segments(), folder.unsure(),
+          folder.idle(),   folder.evidence(), folder.report()};
 }
 
 void require_free(const SegmentFolder& folder, bool force) {
@@ -130,6 +182,7 @@ void write_folder(const SegmentFolder& folder, const Trajectories& data,
   StagedFolder staged(target);
   const SegmentFolder next(staged.path());
   write_text(next.segments(), segments_table(data, made.found));
+  write_text(next.unsure(), unsure_table(data, made.found.unsure));
   write_text(next.idle(), idle_table(data, made.idle));
   save_evidence(notable_evidence(made.found, data.offsets.span()), next.evidence());
   write_text(next.record(), made.record.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -151,48 +204,6 @@ std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found
       ++counts[static_cast<std::size_t>(found.segments[i - 1].policy)]
               [static_cast<std::size_t>(found.segments[i].policy)];
   return counts;
-}
-
-Json score_segments(const Trajectories& data, const Segmentation& found) {
-  std::vector<std::int32_t> truth(data.actors.begin(), data.actors.end());
-  if (truth.empty())
-    for (std::int64_t i = 0; i < data.episodes(); ++i)
-      truth.insert(truth.end(), static_cast<std::size_t>(data.length(i)), data.labels[i]);
-  const auto real = segments_of(truth, data.offsets.span());
-  // In episodes of ten steps everything would be within twenty.
-  const auto close = std::clamp<std::int64_t>(data.steps() / data.episodes() / 20, 2, 20);
-  std::int64_t switches = 0, seen = 0, inside = 0, invented = 0;
-  const auto near = [](const auto& segments, const Segment& one, const auto& is_near) {
-    return std::ranges::any_of(segments, [&](const Segment& other) {
-      return other.episode == one.episode && other.begin > 0 && is_near(other);
-    });
-  };
-  // Segments are in the order of episodes: each is looked for among those of its own.
-  const auto of_episode = [](const std::vector<Segment>& segments, std::int64_t episode) {
-    const auto [first, last] = std::ranges::equal_range(segments, episode, {}, &Segment::episode);
-    return std::span(first, last);
-  };
-  for (const auto& one : real) {
-    if (one.begin == 0) continue;
-    ++switches;
-    const auto own = of_episode(found.segments, one.episode);
-    seen += near(own, one,
-                 [&](const Segment& other) { return std::abs(other.begin - one.begin) <= close; });
-    inside += near(own, one, [&](const Segment& other) {
-      return other.earliest <= one.begin && one.begin <= other.latest;
-    });
-  }
-  for (const auto& one : found.segments)
-    invented +=
-        one.begin > 0 && !near(of_episode(real, one.episode), one, [&](const Segment& other) {
-          return std::abs(other.begin - one.begin) <= 2 * close;
-        });
-  return {{"accuracy", matched_accuracy(found.actors, truth)},
-          {"switches", switches},
-          {"within", close},
-          {"seen", seen},
-          {"inside_interval", inside},
-          {"invented", invented}};
 }
 
 SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run) {
@@ -234,13 +245,8 @@ LoadedSegments load_segments(const SegmentFolder& folder) {
                           folder.record().string());
   const auto path = folder.segments();
   const auto table = parse_csv(read_text(path), path.string());
-  std::vector<std::size_t> columns;
-  for (const char* name :
-       {"episode", "start", "end", "policy", "posterior", "earliest", "latest"}) {
-    const auto column = table.column(name);
-    if (!column) throw DataFormatError("'{}' has no column '{}'", path.string(), name);
-    columns.push_back(*column);
-  }
+  const auto columns = find_columns(
+      table, path, {"episode", "start", "end", "policy", "posterior", "earliest", "latest"});
   for (const auto& row : table.rows) {
     loaded.episodes.push_back(row.fields[columns[0]]);
     auto& one = loaded.segments.emplace_back();
@@ -254,6 +260,7 @@ LoadedSegments load_segments(const SegmentFolder& folder) {
       throw DataFormatError("'{}', line {}: a segment ends before it begins", path.string(),
                             row.line);
   }
+  load_unsure(folder.unsure(), loaded);
   return loaded;
 }
 

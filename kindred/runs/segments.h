@@ -1,8 +1,9 @@
 // From a dataset to who acted when, on disk: what `kindred segment` does, for every door.
 //
 // The folder holds segments.csv (episode, start, end, policy, posterior, earliest, latest),
-// idle.csv (stretches in which nothing happens), evidence.h5 (segment_evidence.h) and
-// segments.json, the record.
+// unsure.csv (episode, start, end, policy, posterior, first, last: a line for each policy that may
+// have acted in a stretch), idle.csv (stretches in which nothing happens), evidence.h5
+// (segment_evidence.h) and segments.json, the record.
 #pragma once
 
 #include <filesystem>
@@ -24,6 +25,7 @@ class SegmentFolder {
   explicit SegmentFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   std::filesystem::path segments() const { return folder_ / "segments.csv"; }
+  std::filesystem::path unsure() const { return folder_ / "unsure.csv"; }
   std::filesystem::path idle() const { return folder_ / "idle.csv"; }
   std::filesystem::path evidence() const { return folder_ / "evidence.h5"; }
   std::filesystem::path record() const { return folder_ / "segments.json"; }
@@ -58,10 +60,6 @@ struct SegmentedDataset {
 /// InvalidArgument when it holds others that are not to be replaced.
 SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run);
 
-/// What a dataset whose true actors are known says of the segments found: the share of steps with
-/// the right policy, of true switches near a found one, and how many were found that are none.
-nlohmann::ordered_json score_segments(const Trajectories& data, const Segmentation& found);
-
 /// How often each policy follows each other one: [policies][policies].
 std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found);
 
@@ -70,6 +68,8 @@ struct LoadedSegments {
   nlohmann::ordered_json record;
   std::vector<std::string> episodes;  ///< Of each segment.
   std::vector<Segment> segments;      ///< Their `episode` is not set.
+  std::vector<std::string> unsure_episodes;
+  std::vector<UnsureStretch> unsure;  ///< The same; none where an older program made the folder.
 };
 
 /// Throws InvalidArgument when the folder holds none, DataFormatError when they are damaged.

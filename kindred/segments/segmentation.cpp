@@ -1,6 +1,7 @@
 #include "kindred/segments/segmentation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -20,7 +21,10 @@ constexpr std::int64_t kSearchedSteps = 60'000;  // of whole episodes, where the
 constexpr std::int64_t kFeatureWindow = 50;
 constexpr double kFirstRate = 1.0 / 200;
 constexpr int kComponentRounds = 2, kPolicyRounds = 1;
-constexpr double kClearlyBetter = 3.0;  // standard errors
+constexpr double kClearlyBetter = 3.0;              // standard errors
+constexpr std::array kPriors{1.0, 0.3, 0.1, 0.03};  // steps
+constexpr int kSharedRounds = 15;                   // with each
+constexpr double kLittleGain = 1.0;                 // nats
 
 /// Labels of steps, numbered without gaps; those below 0 stay.
 struct Labelled {
@@ -162,9 +166,10 @@ class Segmenting {
       auto who = by_episode(joined.nats);
       return {std::move(joined.nats), std::move(who), rate};
     }
-    rate = likely_rate({joined.nats, offsets()}, rate, run_);
-    auto who = actors(joined.nats, rate);
-    return {std::move(joined.nats), std::move(who), rate};
+    const double likely = likely_rate({joined.nats, offsets()}, rate, run_);
+    auto found = shared({std::move(joined.nats), {}, likely}, rate);
+    found.actors = actors(found.nats, found.rate);
+    return found;
   }
 
   /// The components of the steps of more data.
@@ -178,6 +183,31 @@ class Segmenting {
   const StepEvidence& evidence() const { return *evidence_; }
 
  private:
+  /// Tables once more, with everybody's chance at each step instead of one actor, and as certain of
+  /// what they have not seen as held-out steps are likeliest under. Whoever takes over unseen is
+  /// else counted as the one before, whose table then says that it might do anything.
+  Found shared(Found best, double least_rate) const {
+    auto chain = fit_chain({best.nats, offsets()}, best.rate, run_);
+    double likelihood = chain.log_likelihood;
+    const auto places = static_cast<double>(data_.steps() - data_.episodes());
+    for (const double prior : kPriors) {
+      bool better = false;
+      for (int round = 0; round < kSharedRounds; ++round) {
+        run_.throw_if_stopped();
+        auto nats = evidence_->judge_shared(chain.posteriors, prior);
+        if (!nats) return best;
+        const double rate = std::max(least_rate, chain.switches / std::max(1.0, places));
+        chain = fit_chain({*nats, offsets()}, rate, run_);
+        if (chain.log_likelihood < likelihood + kLittleGain) break;
+        likelihood = chain.log_likelihood;
+        best = {std::move(*nats), {}, rate};
+        better = true;
+      }
+      if (!better) break;
+    }
+    return best;
+  }
+
   std::span<const std::int64_t> offsets() const { return data_.offsets.span(); }
 
   void fill(std::int64_t episode, std::int32_t label, std::vector<std::int32_t>& of_steps) const {
@@ -343,10 +373,14 @@ void improve(const Segmenting& segmenting, Guess& best) {
   }
 }
 
-void add_certainty(const Trajectories& data, const RunContext& run, Segmentation& result) {
-  const auto offsets = data.offsets.span();
-  const double rate = std::max(result.rate, switch_rate(0, data.steps()));
-  result.chances = chances({result.nats, offsets}, rate, result.actors, run);
+/// How sure the actors of each step are, and their segments.
+void add_certainty(std::span<const std::int64_t> offsets, const Workers& workers,
+                   Segmentation& result) {
+  const double rate = std::max(result.rate, switch_rate(0, result.nats.rows));
+  const auto chance = fit_chain({result.nats, offsets}, rate, workers).posteriors;
+  for (std::int64_t t = 0; t < chance.rows; ++t)
+    result.chances.push_back(chance(t, result.actors[static_cast<std::size_t>(t)]));
+  result.unsure = unsure_stretches(chance, result.actors, offsets);
   result.segments = segments_of(result.actors, offsets);
   for (std::size_t i = 0; i < result.segments.size(); ++i) {
     auto& one = result.segments[i];
@@ -364,6 +398,17 @@ void add_certainty(const Trajectories& data, const RunContext& run, Segmentation
 }
 
 }  // namespace
+
+Segmentation segment_known(Matrix nats, std::span<const std::int64_t> offsets, double rate,
+                           const Workers& workers) {
+  Segmentation result;
+  result.policies = nats.columns;
+  result.rate = rate;
+  result.actors = most_likely_actors({nats, offsets}, rate, workers);
+  result.nats = std::move(nats);
+  add_certainty(offsets, workers, result);
+  return result;
+}
 
 Segmentation segment(const Trajectories& data, const SegmentOptions& options, const RunContext& run,
                      std::span<const std::int32_t> known) {
@@ -405,7 +450,7 @@ Segmentation segment(const Trajectories& data, const SegmentOptions& options, co
   result.nats = std::move(found.nats);
   result.actors = std::move(found.actors);
   result.rate = found.rate;
-  add_certainty(data, run, result);
+  add_certainty(data.offsets.span(), run, result);
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/options.h"
 #include "kindred/core/progress.h"
+#include "kindred/segments/unsure.h"
 
 namespace kindred {
 
@@ -42,18 +43,24 @@ struct Segment {
 
 struct Segmentation {
   std::int64_t policies = 0;
-  std::vector<std::int32_t> actors;  ///< [steps]
-  std::vector<double> chances;       ///< [steps]: that the actor is right.
-  std::vector<Segment> segments;     ///< In order.
-  double rate = 0.0;                 ///< Of switches per step; 0 where nobody switches.
-  double v = 0.0;                    ///< Held-out score on the searched episodes, in nats per step.
-  double v_of_nobody = 0.0;          ///< Of the best answer in which nobody switches.
-  double v_of_one = 0.0;             ///< Of one policy.
-  Matrix nats;                       ///< [steps, policies]: held-out log-likelihoods.
-  std::int64_t searched = 0;         ///< Episodes the policies were looked for in.
+  std::vector<std::int32_t> actors;   ///< [steps]
+  std::vector<double> chances;        ///< [steps]: that the actor is right.
+  std::vector<Segment> segments;      ///< In order.
+  std::vector<UnsureStretch> unsure;  ///< In order.
+  double rate = 0.0;                  ///< Of switches per step; 0 where nobody switches.
+  double v = 0.0;             ///< Held-out score on the searched episodes, in nats per step.
+  double v_of_nobody = 0.0;   ///< Of the best answer in which nobody switches.
+  double v_of_one = 0.0;      ///< Of one policy.
+  Matrix nats;                ///< [steps, policies]: held-out log-likelihoods.
+  std::int64_t searched = 0;  ///< Episodes the policies were looked for in.
 
   std::int64_t switches() const;
 };
+
+/// Who acts, given log-likelihoods of each step under each policy, [steps, k], and the rate of
+/// switches. Scores are not set.
+Segmentation segment_known(Matrix nats, std::span<const std::int64_t> offsets, double rate,
+                           const Workers& workers);
 
 /// `known` are labels of episodes from which policies are known, or empty: they are looked for.
 /// Throws Interrupted when asked to stop, InvalidArgument where policies cannot be fitted.

@@ -20,8 +20,9 @@ constexpr double kMostRate = 0.25;
 struct Transition {
   double stay, go;
 
+  /// Of one policy alone it stays with it.
   Transition(double rate, std::int64_t k)
-      : stay(std::log1p(-rate)),
+      : stay(k > 1 ? std::log1p(-rate) : 0.0),
         go(std::log(rate / static_cast<double>(std::max<std::int64_t>(1, k - 1)))) {}
 };
 
@@ -92,36 +93,51 @@ void forward_backward(const Matrix& nats, std::int64_t begin, std::int64_t end,
   }
 }
 
-void find_chances(const Matrix& nats, std::int64_t begin, std::int64_t end,
-                  const Transition& transition, std::span<const std::int32_t> actors,
-                  double* chances) {
-  std::vector<double> both(static_cast<std::size_t>(nats.columns));
-  forward_backward(nats, begin, end, transition,
-                   [&](std::int64_t t, auto, auto forward, auto backward) {
-                     for (std::size_t j = 0; j < both.size(); ++j)
-                       both[j] = forward[j] + backward[j];
-                     const auto actor = actors[static_cast<std::size_t>(t)];
-                     chances[t] = std::exp(both[static_cast<std::size_t>(actor)] - log_sum(both));
-                   });
-}
+/// What one episode adds to a fit.
+struct EpisodeFit {
+  double switches = 0.0;
+  double log_likelihood = 0.0;
+};
 
-/// How many switches an episode has on average, given its steps.
-double expected_switches(const Matrix& nats, std::int64_t begin, std::int64_t end,
-                         const Transition& transition) {
+/// Writes the episode's rows of `posteriors` where there are any to write.
+EpisodeFit fit_episode(const Matrix& nats, std::int64_t begin, std::int64_t end,
+                       const Transition& transition, Matrix* posteriors) {
   const auto k = static_cast<std::size_t>(nats.columns);
   std::vector<double> both(k), stayed(k);
-  double expected = 0.0;
+  EpisodeFit fit;
   forward_backward(nats, begin, end, transition,
                    [&](std::int64_t t, auto before, auto forward, auto backward) {
-                     if (before.empty()) return;
                      const auto row = nats.row(t);
-                     for (std::size_t j = 0; j < k; ++j) {
-                       both[j] = forward[j] + backward[j];
+                     for (std::size_t j = 0; j < k; ++j) both[j] = forward[j] + backward[j];
+                     const double all = log_sum(both);
+                     if (t + 1 == end) fit.log_likelihood = all - std::log(static_cast<double>(k));
+                     for (std::size_t j = 0; posteriors && j < k; ++j)
+                       (*posteriors)(t, static_cast<std::int64_t>(j)) = std::exp(both[j] - all);
+                     if (before.empty()) return;
+                     for (std::size_t j = 0; j < k; ++j)
                        stayed[j] = before[j] + transition.stay + row[j] + backward[j];
-                     }
-                     expected += 1.0 - std::exp(log_sum(stayed) - log_sum(both));
+                     fit.switches += 1.0 - std::exp(log_sum(stayed) - all);
                    });
-  return expected;
+  return fit;
+}
+
+/// Of all episodes; the sum does not depend on threads.
+EpisodeFit fit_episodes(const StepScores& scores, double rate, const Workers& workers,
+                        Matrix* posteriors) {
+  const auto episodes = std::ssize(scores.offsets) - 1;
+  const Transition transition(rate, scores.nats.columns);
+  std::vector<EpisodeFit> fits(static_cast<std::size_t>(episodes));
+  workers.chunks(episodes, kEpisodesAtATime, [&](std::int64_t first, std::int64_t last) {
+    for (auto e = static_cast<std::size_t>(first); e < static_cast<std::size_t>(last); ++e)
+      fits[e] = fit_episode(scores.nats, scores.offsets[e], scores.offsets[e + 1], transition,
+                            posteriors);
+  });
+  EpisodeFit all;
+  for (const auto& one : fits) {
+    all.switches += one.switches;
+    all.log_likelihood += one.log_likelihood;
+  }
+  return all;
 }
 
 }  // namespace
@@ -140,18 +156,12 @@ std::vector<std::int32_t> most_likely_actors(const StepScores& scores, double ra
   return actors;
 }
 
-std::vector<double> chances(const StepScores& scores, double rate,
-                            std::span<const std::int32_t> actors, const Workers& workers) {
-  std::vector<double> result(actors.size(), 1.0);
-  if (scores.nats.columns == 1) return result;
-  const Transition transition(rate, scores.nats.columns);
-  workers.chunks(
-      std::ssize(scores.offsets) - 1, kEpisodesAtATime, [&](std::int64_t first, std::int64_t last) {
-        for (auto e = static_cast<std::size_t>(first); e < static_cast<std::size_t>(last); ++e)
-          find_chances(scores.nats, scores.offsets[e], scores.offsets[e + 1], transition, actors,
-                       result.data());
-      });
-  return result;
+ChainFit fit_chain(const StepScores& scores, double rate, const Workers& workers) {
+  ChainFit fit{.posteriors = Matrix(scores.nats.rows, scores.nats.columns)};
+  const auto all = fit_episodes(scores, rate, workers, &fit.posteriors);
+  fit.switches = all.switches;
+  fit.log_likelihood = all.log_likelihood;
+  return fit;
 }
 
 std::int64_t count_switches(std::span<const std::int32_t> actors,
@@ -171,15 +181,8 @@ double likely_rate(const StepScores& scores, double rate, const Workers& workers
   if (scores.nats.columns == 1) return rate;
   const auto episodes = std::ssize(scores.offsets) - 1;
   const double least = rate, places = static_cast<double>(scores.nats.rows - episodes);
-  std::vector<double> expected(static_cast<std::size_t>(episodes));
   for (int round = 0; round < kRateRounds; ++round) {
-    const Transition transition(rate, scores.nats.columns);
-    workers.chunks(episodes, kEpisodesAtATime, [&](std::int64_t first, std::int64_t last) {
-      for (auto e = static_cast<std::size_t>(first); e < static_cast<std::size_t>(last); ++e)
-        expected[e] =
-            expected_switches(scores.nats, scores.offsets[e], scores.offsets[e + 1], transition);
-    });
-    const double all = std::accumulate(expected.begin(), expected.end(), 0.0);
+    const double all = fit_episodes(scores, rate, workers, nullptr).switches;
     const double next = std::clamp(all / std::max(1.0, places), least, kMostRate);
     const bool settled = next < rate * (1.0 + kSettled);
     rate = next;

@@ -21,9 +21,14 @@ struct StepScores {
 std::vector<std::int32_t> most_likely_actors(const StepScores& scores, double rate,
                                              const Workers& workers);
 
-/// The chance that the actor named for each step is the right one: [steps].
-std::vector<double> chances(const StepScores& scores, double rate,
-                            std::span<const std::int32_t> actors, const Workers& workers);
+/// What the chain says of all steps.
+struct ChainFit {
+  Matrix posteriors;            ///< [steps, k]: the chance of each policy to be the one that acts.
+  double switches = 0.0;        ///< How many are to be expected.
+  double log_likelihood = 0.0;  ///< Of all steps, whoever acted.
+};
+
+ChainFit fit_chain(const StepScores& scores, double rate, const Workers& workers);
 
 /// Within episodes, steps whose actor is another than the one before.
 std::int64_t count_switches(std::span<const std::int32_t> actors,

@@ -62,6 +62,35 @@ class SegmentJob {
     return array(std::move(values));
   }
 
+  /// Columns of integers, one item per policy that may have acted in an unsure stretch: episode,
+  /// start, end, policy, and the first and last step at which it may have acted.
+  auto unsure_columns() const {
+    std::vector<std::int64_t> values;
+    std::size_t rows = 0;
+    const auto add = [&](const auto& get) {
+      rows = 0;
+      for (const auto& one : found_.unsure)
+        for (const auto& candidate : one.candidates) {
+          values.push_back(get(one, candidate));
+          ++rows;
+        }
+    };
+    add([](const auto& one, const auto&) { return one.episode; });
+    add([](const auto& one, const auto&) { return one.begin; });
+    add([](const auto& one, const auto&) { return one.end; });
+    add([](const auto&, const auto& candidate) { return candidate.policy; });
+    add([](const auto&, const auto& candidate) { return candidate.first; });
+    add([](const auto&, const auto& candidate) { return candidate.end - 1; });
+    return owned_array(std::move(values), {6, rows});
+  }
+
+  auto unsure_posteriors() const {
+    std::vector<double> values;
+    for (const auto& one : found_.unsure)
+      for (const auto& candidate : one.candidates) values.push_back(candidate.chance);
+    return array(std::move(values));
+  }
+
  private:
   PyDataset data_;
   SegmentOptions options_;
@@ -83,7 +112,9 @@ void bind_segments(nb::module_& module) {
       .def("actors", &SegmentJob::actors)
       .def("chances", &SegmentJob::chances)
       .def("columns", &SegmentJob::columns)
-      .def("posteriors", &SegmentJob::posteriors);
+      .def("posteriors", &SegmentJob::posteriors)
+      .def("unsure_columns", &SegmentJob::unsure_columns)
+      .def("unsure_posteriors", &SegmentJob::unsure_posteriors);
 }
 
 }  // namespace kindred::python

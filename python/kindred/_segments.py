@@ -30,6 +30,11 @@ class Segments:
         #: between which steps the switch before it lies with a chance of 90 %.
         self.columns: dict[str, Array] = dict(zip(names, job.columns(), strict=True))
         self.columns["posterior"] = job.posteriors()
+        #: [candidates] each: an unsure stretch, a policy that may have acted in it, how likely that is, and
+        #: the first and last step at which it may.
+        unsure = (*names[:4], "first", "last")
+        self.unsure_columns: dict[str, Array] = dict(zip(unsure, job.unsure_columns(), strict=True))
+        self.unsure_columns["posterior"] = job.unsure_posteriors()
         self._ids = data.ids
 
     def __len__(self) -> int:
@@ -50,12 +55,20 @@ class Segments:
     @property
     def frame(self) -> pandas.DataFrame:
         """A row per segment, as in segments.csv: the episode by its name."""
+        return self._frame(self.columns, "earliest", "latest")
+
+    @property
+    def unsure(self) -> pandas.DataFrame:
+        """Where others may have acted, as in unsure.csv: a row per stretch and policy."""
+        return self._frame(self.unsure_columns, "first", "last")
+
+    def _frame(self, columns: dict[str, Array], *more: str) -> pandas.DataFrame:
         import pandas as pd
 
-        order = ("episode", "start", "end", "policy", "posterior", "earliest", "latest")
-        columns: dict[str, Any] = {name: self.columns[name] for name in order}
-        columns["episode"] = [self._ids[i] for i in self.columns["episode"]]
-        return pd.DataFrame(columns)
+        order = ("episode", "start", "end", "policy", "posterior", *more)
+        named: dict[str, Any] = {name: columns[name] for name in order}
+        named["episode"] = [self._ids[i] for i in columns["episode"]]
+        return pd.DataFrame(named)
 
 
 def segment(

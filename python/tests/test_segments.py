@@ -68,6 +68,31 @@ def test_is_what_the_program_says(turns, tmp_path, program):
     for name in ("episode", "start", "end", "policy", "earliest", "latest"):
         assert [row[name] for row in rows] == [str(value) for value in frame[name]], name
     assert np.allclose([float(row["posterior"]) for row in rows], frame["posterior"], atol=1e-4)
+    unsure = kindred.segment(path).unsure
+    with open(tmp_path / "found/unsure.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for name in ("episode", "start", "end", "policy", "first", "last"):
+        assert [row[name] for row in rows] == [str(value) for value in unsure[name]], name
+
+
+def test_unsure_stretches_are_the_steps_below_90_percent():
+    rng = np.random.default_rng(7)
+    episodes = []
+    for i in range(60):  # controllers that differ by as much as their noise
+        seen = rng.standard_normal((LENGTH, 2)).astype(np.float32)
+        sign = np.where((np.arange(LENGTH) >= SWITCH) == (i % 2 == 0), 0.3, -0.3)
+        done = (sign * seen[:, 0] + 0.3 * rng.standard_normal(LENGTH)).astype(np.float32)
+        episodes.append((seen, done[:, None]))
+    found = kindred.segment(episodes, seed=1)
+    unsure = found.unsure
+    assert list(unsure) == ["episode", "start", "end", "policy", "posterior", "first", "last"]
+    assert found.n_policies == 2 and len(unsure) > 0
+    told = np.zeros(len(found.chances), bool)
+    for row in unsure.itertuples():
+        told[LENGTH * int(row.episode) + row.start : LENGTH * int(row.episode) + row.end] = True
+        assert 0 <= row.first <= row.last < LENGTH
+    assert (told == (found.chances < 0.9)).all()
+    assert (unsure.groupby(["episode", "start"])["posterior"].sum() > 0.89).all()
 
 
 def test_nobody_switches(episodes):

@@ -22,6 +22,8 @@ export function reportOf(report: Report, number: number): Report {
     maps: report.maps.map(ofAnswer),
     behaviour: other.behaviour,
     matched: other.matched ?? null,
+    conflicts: report.conflicts && other.conflicts_inside
+      ? {...report.conflicts, inside: other.conflicts_inside} : null,
     baselines: null,
     notable: [],
     trajectories: report.trajectories.map((one) => ({...one, policies: null, evidence: null})),

@@ -160,8 +160,8 @@ export interface MapView {
   corners: {x: number; y: number}[] | null;
 }
 
-/// What clusters do, by place.
-export interface GridBehaviour {
+/// A gridworld as a place to watch episodes in.
+export interface GridSetting {
   kind: 'grid';
   /// 'map': cells of the one map all episodes share. 'goal': places relative to the goal (in the
   /// middle of a square of 2 * size - 1 cells), where every episode has a map of its own.
@@ -172,6 +172,10 @@ export interface GridBehaviour {
   action_names: string[];
   /// What objects are called: "ball".
   object_name: string;
+}
+
+/// What clusters do, by place.
+export interface GridBehaviour extends GridSetting {
   /// Situations that are shown apart: which objects are still there. The first is the most common.
   contexts: {
     name: string;
@@ -186,12 +190,16 @@ export interface GridBehaviour {
   }[];
 }
 
-export interface PathBehaviour {
+/// A plane as a place to watch episodes in.
+export interface PathSetting {
   kind: 'path';
   /// Known routes, drawn behind the others.
   references: [number, number][][];
   /// Low and high of x and of y.
   range: [number, number, number, number];
+}
+
+export interface PathBehaviour extends PathSetting {
   /// The plane in bins x bins squares, row 0 at the low end of y.
   bins: number;
   clusters: {
@@ -357,6 +365,34 @@ export interface Alternative {
   scores: Pick<RunRecord['result'], 'nmi' | 'ari' | 'accuracy' | 'purity' | 'ami' | 'chance_nmi'> | null;
   behaviour: Behaviour;
   matched?: MatchedPair[] | null;
+  conflicts_inside?: ConflictsInside[] | null;
+}
+
+/// Within one cluster: its trajectories, those of them that take two actions in one state, and pairs
+/// that take different ones.
+export interface ConflictsInside {
+  label: number;
+  trajectories: number;
+  contradict: number;
+  conflicts: number;
+}
+
+/// What `kindred conflicts` finds, and something of it to draw.
+export interface Conflicts {
+  conclusion: string;
+  episodes: number;
+  contradict: number;
+  conflicts: number;
+  conflicts_exact: boolean;
+  /// Policies.
+  at_least: number;
+  at_most: number;
+  /// Trajectories that are divided alike by everybody who divides into `at_most`.
+  forced: number;
+  untouched: number;
+  parts: number;
+  inside: ConflictsInside[];
+  drawn: {episodes: number[]; edges: [number, number][]};
 }
 
 export interface Report {
@@ -374,6 +410,8 @@ export interface Report {
   behaviour: Behaviour;
   /// Null with one cluster or very many; missing in old records, as the next.
   matched?: MatchedPair[] | null;
+  /// Null where actions are continuous, or nobody visits a state that another did.
+  conflicts?: Conflicts | null;
   baselines?: Baselines | null;
   notable: NotableList[];
   /// Those of the lists, and some more of every cluster.

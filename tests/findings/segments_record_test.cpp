@@ -7,6 +7,10 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/data/select.h"
+#include "kindred/envs/registry.h"
+#include "kindred/experts/experts.h"
+#include "kindred/experts/rollout.h"
 #include "kindred/findings/column.h"
 #include "kindred/runs/segment_evidence.h"
 
@@ -25,6 +29,7 @@ class SegmentsRecord : public ::testing::Test {
     fs::create_directories(folder_.path());
     data_.offsets = std::vector<std::int64_t>{0, 4, 10};
     data_.ids = {"a", "b"};
+    data_.observations = Observations::dense(std::vector<float>(10, 0.5F), 1);
     data_.actions = Actions::discrete(std::vector<std::int32_t>{0, 0, 1, 0, 2, 2, 1, 1, 0, 1}, 3);
     loaded_.record = {{"dataset", {{"episodes", 2}}},
                       {"result", {{"k", 2}, {"switches", 1}, {"episodes_with_switches", 1}}}};
@@ -108,6 +113,66 @@ TEST_F(SegmentsRecord, OfManyNumbersThoseAreShownThatPoliciesDifferIn) {
   EXPECT_EQ(actions.at("names").size(), 3U);
   EXPECT_EQ(actions.at("names")[0], "d");
   EXPECT_THAT(actions.at("names"), ::testing::Not(::testing::Contains("a")));
+}
+
+TEST_F(SegmentsRecord, AFewNumbersOfActionsStayInTheirOrder) {
+  save_evidence(some_evidence(), folder_.evidence());
+  std::vector<float> values;
+  for (int t = 0; t < 10; ++t) {
+    values.push_back(0.1F);
+    values.push_back(t >= 6 ? 1.0F : -1.0F);  // this one says who acts
+  }
+  data_.actions = Actions::continuous(std::move(values), 2);
+  data_.action_names = {"x", "y"};
+  EXPECT_EQ(record().at("actions").at("names"), Json({"x", "y"}));
+}
+
+TEST_F(SegmentsRecord, NamesWhoElseMayHaveActed) {
+  loaded_.unsure_episodes = {"a", "b"};
+  loaded_.unsure = {{.begin = 1, .end = 3, .candidates = {{.policy = 0, .chance = 1.0}}},
+                    {.begin = 2,
+                     .end = 4,
+                     .candidates = {{.policy = 1, .chance = 1.0}, {.policy = 0, .chance = 0.0}}}};
+  const auto unsure = record().at("unsure");
+  EXPECT_EQ(unsure.at("episode"), column(Bytes{0, 1, 1}));
+  EXPECT_EQ(unsure.at("begin"), column(Bytes{1, 2, 2}));
+  EXPECT_EQ(unsure.at("end"), column(Bytes{3, 4, 4}));
+  EXPECT_EQ(unsure.at("policy"), column(Bytes{0, 1, 0}));
+  loaded_.unsure[1].end = 7;
+  EXPECT_THROW(record(), DataFormatError);
+  loaded_.unsure[1].end = 4;
+  loaded_.unsure[0].candidates[0].policy = 2;
+  EXPECT_THROW(record(), DataFormatError);
+  loaded_.unsure_episodes = {"b", "a"};
+  EXPECT_THROW(record(), DataFormatError);
+}
+
+/// A grid that says where the agent is, as those of the environments do.
+TEST_F(SegmentsRecord, AGridworldIsShownStepByStep) {
+  const auto environment = make_environment("diagonal");
+  const auto grid = rollout(*environment, make_experts(*environment), {.per_expert = 1});
+  data_ = select_episodes(grid, std::vector<std::int64_t>{0, 1});
+  const auto first = data_.length(0), second = data_.length(1);
+  loaded_.episodes = {data_.ids[0], data_.ids[1]};
+  loaded_.segments = {{.begin = 0, .end = first}, {.begin = 0, .end = second}};
+  SegmentEvidence evidence;
+  evidence.policies = 2;
+  evidence.episodes = {1};
+  evidence.offsets = {0, second};
+  evidence.nats.resize(static_cast<std::size_t>(2 * second));
+  save_evidence(evidence, folder_.evidence());
+  const auto found = record();
+  EXPECT_EQ(found.at("scene").at("kind"), "grid");
+  EXPECT_EQ(found.at("scene").at("frame"), "map");
+  const auto& shown = found.at("evidence")[0].at("grid");
+  EXPECT_EQ(shown.at("agent").size(), static_cast<std::size_t>(second));
+  EXPECT_EQ(shown.at("objects").size(), static_cast<std::size_t>(second));
+  EXPECT_GT(shown.at("agent")[0], 0);  // inside the ring of walls
+}
+
+TEST_F(SegmentsRecord, NumbersOverTimeHaveNoScene) {
+  save_evidence(some_evidence(), folder_.evidence());
+  EXPECT_TRUE(record().at("scene").is_null());
 }
 
 TEST_F(SegmentsRecord, EvidenceIsHowFarEachPolicyIsBehindWhoActed) {

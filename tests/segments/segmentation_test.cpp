@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/step_evidence.h"
 
 namespace kindred {
 namespace {
@@ -167,6 +169,59 @@ TEST(Segmentation, TablesSwitchToo) {
   EXPECT_EQ(found.policies, 2);
   EXPECT_DOUBLE_EQ(matched_accuracy(found.actors, actors), 1.0);
   EXPECT_EQ(found.switches(), 200);
+}
+
+/// Ten cells, drawn at random at every step. Each of three policies always goes left but in the
+/// cells it has to itself, three of them. In half of the episodes another takes over.
+Made rarely_different() {
+  Made made;
+  std::vector<std::int32_t> seen, done;
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t e = 0; e < 900; ++e) {
+    Random random(11, "cells", static_cast<std::uint64_t>(e));
+    auto actor = static_cast<std::int32_t>(e % 3);
+    const auto taken = e % 2 == 0 ? 4 + static_cast<std::int64_t>(random.below(16)) : 24;
+    for (std::int64_t t = 0; t < 24; ++t) {
+      if (t == taken) actor = (actor + 1 + static_cast<std::int32_t>(random.below(2))) % 3;
+      const auto cell = static_cast<std::int32_t>(random.below(10));
+      seen.push_back(cell);
+      done.push_back(cell / 3 == actor ? 1 : 0);
+      made.actors.push_back(actor);
+    }
+    offsets.push_back(offsets.back() + 24);
+    made.data.ids.push_back(std::to_string(e));
+  }
+  std::vector<float> table(10);
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i);
+  made.data.offsets = std::move(offsets);
+  made.data.observations = Observations::interned(std::move(table), 1, std::move(seen));
+  made.data.actions = Actions::discrete(std::move(done), 2);
+  return made;
+}
+
+TEST(Segmentation, TablesLearnWhatAPolicyNeverDoes) {
+  const auto made = rarely_different();
+  const auto found = segment(made.data, {}, RunContext{});
+  ASSERT_EQ(found.policies, 3);
+  EXPECT_GT(matched_accuracy(found.actors, made.actors), 0.95);
+  double sharpest = 0.0;  // of what a single step says against somebody
+  for (std::int64_t t = 0; t < found.nats.rows; ++t)
+    sharpest = std::max(sharpest,
+                        std::ranges::max(found.nats.row(t)) - std::ranges::min(found.nats.row(t)));
+  EXPECT_GT(sharpest, 7.0);
+}
+
+TEST(TableSteps, ChancesOfOneOrNoneAreLabels) {
+  const auto made = rarely_different();
+  const auto evidence = step_evidence(made.data, Workers(1));
+  Matrix chances(made.data.steps(), 3);
+  for (std::int64_t t = 0; t < chances.rows; ++t)
+    chances(t, made.actors[static_cast<std::size_t>(t)]) = 1.0;
+  const auto shared = evidence->judge_shared(chances, 1.0);
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->values, evidence->judge(made.actors, 3).nats.values);
+  const auto bold = evidence->judge_shared(chances, 0.1);
+  EXPECT_LT(std::ranges::min(bold->values), std::ranges::min(shared->values));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "kindred/policies/state_gate.h"
 
 namespace kindred {
@@ -43,15 +45,42 @@ TEST(StickyChain, EpisodesBeginAnew) {
   EXPECT_EQ(count_switches(actors, offsets), 0);
 }
 
-TEST(StickyChain, ChancesFallNearASwitchOnly) {
+TEST(StickyChain, PosteriorsAreUnclearNearASwitchOnly) {
   const auto nats = turn_at(30, 60, 1.0);
   const std::vector<std::int64_t> offsets{0, 60};
-  const auto actors = most_likely_actors({nats, offsets}, 0.01, Workers(1));
-  const auto sure = chances({nats, offsets}, 0.01, actors, Workers(1));
-  EXPECT_GT(sure[0], 0.99);
-  EXPECT_GT(sure[59], 0.99);
-  EXPECT_LT(sure[30], 0.95);
-  EXPECT_THAT(sure, Each(Gt(0.5)));
+  const auto chance = fit_chain({nats, offsets}, 0.01, Workers(1)).posteriors;
+  EXPECT_GT(chance(0, 0), 0.99);
+  EXPECT_GT(chance(59, 1), 0.99);
+  EXPECT_LT(chance(30, 1), 0.95);
+  for (std::int64_t t = 0; t < 60; ++t) {
+    EXPECT_GT(chance(t, t < 30 ? 0 : 1), 0.5);
+    EXPECT_NEAR(chance(t, 0) + chance(t, 1), 1.0, 1e-12);
+  }
+}
+
+TEST(StickyChain, TheLikelihoodIsThatOfEveryWayToTakeTurns) {
+  Matrix nats(2, 2);
+  nats(0, 0) = -0.5, nats(0, 1) = -1.0, nats(1, 0) = -2.0, nats(1, 1) = -0.1;
+  const std::vector<std::int64_t> offsets{0, 2};
+  constexpr double kRate = 0.2;
+  double all = 0.0, switched = 0.0;
+  for (std::int64_t i = 0; i < 2; ++i)
+    for (std::int64_t j = 0; j < 2; ++j) {
+      const double way = 0.5 * (i == j ? 1.0 - kRate : kRate) * std::exp(nats(0, i) + nats(1, j));
+      all += way;
+      if (i != j) switched += way;
+    }
+  const auto fit = fit_chain({nats, offsets}, kRate, Workers(1));
+  EXPECT_NEAR(fit.log_likelihood, std::log(all), 1e-12);
+  EXPECT_NEAR(fit.switches, switched / all, 1e-12);
+}
+
+TEST(StickyChain, OfOnePolicyEveryoneIsSure) {
+  const Matrix nats(3, 1);
+  const std::vector<std::int64_t> offsets{0, 3};
+  const auto fit = fit_chain({nats, offsets}, 0.01, Workers(1));
+  EXPECT_THAT(fit.posteriors.values, Each(1.0));
+  EXPECT_NEAR(fit.log_likelihood, 0.0, 1e-12);
 }
 
 TEST(StickyChain, WhereNobodyCanKnowTheIntervalIsWide) {

@@ -1,6 +1,6 @@
 // Cells as places: rows and columns of a map, or steps away from the goal.
 import {counted} from '../format';
-import type {GridBehaviour} from '../record';
+import type {GridBehaviour, GridSetting} from '../record';
 
 export interface Place {
   cell: number;
@@ -18,7 +18,8 @@ export class Layout {
   private readonly origin: number;
   readonly bounds: Bounds;
 
-  constructor(private readonly grid: GridBehaviour) {
+  /// Only places relative to the goal need to know where anybody was.
+  constructor(private readonly grid: GridSetting & Partial<Pick<GridBehaviour, 'contexts'>>) {
     const around = grid.frame === 'goal';
     this.side = around ? 2 * grid.size - 1 : grid.size;
     this.origin = around ? grid.size - 1 : 0;
@@ -58,7 +59,7 @@ export class Layout {
   /// The part of the plane anyone was in, and the goal.
   private visited(): Bounds {
     const cells = new Set([this.origin * this.side + this.origin]);
-    for (const {clusters} of this.grid.contexts) {
+    for (const {clusters} of this.grid.contexts ?? []) {
       for (const {visits} of clusters) {
         visits.forEach((steps, cell) => steps > 0 && cells.add(cell));
       }

@@ -11,7 +11,7 @@ import type {Trajectory} from '../record';
 import {stepAxis} from './step_axis';
 
 /// The number of a kept step in the episode, from 1.
-export const stepNumber = ({stride}: Trajectory, kept: number): number => kept * stride + 1;
+export const stepNumber = ({stride}: Pick<Trajectory, 'stride'>, kept: number): number => kept * stride + 1;
 
 /// Log-likelihoods of all policies after a step, less that of the best. What a policy cannot have
 /// done at all is not a number in the record.

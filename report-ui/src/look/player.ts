@@ -7,6 +7,7 @@ import {h} from '../dom';
 import {figure} from '../figure';
 import {counted, number} from '../format';
 import {clusterName, type Model} from '../model';
+import {clusterColour} from '../palette';
 import type {Behaviour, Trajectory} from '../record';
 import {swatch} from '../swatch';
 import {isKnown} from '../wording';
@@ -225,11 +226,12 @@ export class Player {
   private drawScene(width: number): Node {
     const {episode, model} = this, {behaviour} = model.report, step = this.clock.step;
     if (!episode) return h('div', {});
+    const colour = () => clusterColour(model.label[episode.episode]);
     if (behaviour.kind === 'grid' && episode.grid) {
-      return gridScene(Math.min(width, 400), model, behaviour, episode, step);
+      return gridScene(Math.min(width, 400), behaviour, episode, step, colour);
     }
     if (behaviour.kind === 'path' && episode.path) {
-      return pathScene(Math.min(width, 440), model, behaviour, episode, step);
+      return pathScene(Math.min(width, 440), behaviour, episode, step, colour);
     }
     if (behaviour.kind !== 'curves' || !episode.curves) return h('div', {});
     const {element, move} = curveScene(width, model, behaviour, episode, this.curves);

@@ -10,17 +10,35 @@ import {chart} from '../chart';
 import {h} from '../dom';
 import type {Model} from '../model';
 import {clusterColour} from '../palette';
-import type {CurvesBehaviour, GridBehaviour, PathBehaviour, Trajectory} from '../record';
+import type {CurvesBehaviour, GridSetting, PathSetting, Trajectory} from '../record';
 import {cursor, type Cursor} from './cursor';
 import {stepNumber} from './evidence';
 import {stepAxis} from './step_axis';
 
-export function gridScene(width: number, model: Model, grid: GridBehaviour, episode: Trajectory,
-    kept: number): SVGSVGElement {
+/// What a scene shows of an episode.
+export type Scene = Pick<Trajectory, 'steps' | 'stride' | 'grid' | 'path'>
+  & Partial<Pick<Trajectory, 'actions' | 'continuous_actions'>>;
+
+/// The colour of a kept step.
+export type StepColour = (kept: number) => string;
+
+/// A way in pieces of one colour each, which meet.
+function pieces<T>(way: T[], colour: StepColour): {way: T[]; colour: string}[] {
+  const found: {way: T[]; colour: string}[] = [];
+  way.forEach((place, kept) => {
+    const last = found[found.length - 1], now = colour(kept);
+    last?.way.push(place);
+    if (last?.colour !== now) found.push({way: [place], colour: now});
+  });
+  return found;
+}
+
+export function gridScene(width: number, grid: GridSetting, episode: Scene, kept: number,
+    colourOf: StepColour): SVGSVGElement {
   const layout = new Layout({...grid, frame: 'map'});
   const own = episode.grid!, place = (cell: number) => layout.place(cell);
   const trail = own.agent.slice(0, kept + 1).map(place);
-  const here = trail[trail.length - 1], colour = clusterColour(model.label[episode.episode]);
+  const here = trail[trail.length - 1], colour = colourOf(kept);
   const rotate = turns[grid.action_names[episode.actions?.[kept] ?? -1]];
   const last = stepNumber(episode, kept) === episode.steps;
   const ended = last && own.end !== null ? [here, place(own.end)] : [];
@@ -35,8 +53,10 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
       objects: (own.objects[kept] ?? []).map(([kind, cell]) => ({...place(cell), kind})),
     },
     marks: () => [
-      Plot.line(trail, {x: 'x', y: 'y', stroke: colour, strokeWidth: 2.5, strokeOpacity: 0.6}),
-      Plot.dot(trail, {x: 'x', y: 'y', r: 2.5, fill: colour}),
+      ...pieces(trail, colourOf).flatMap(({way, colour: own}) => [
+        Plot.line(way, {x: 'x', y: 'y', stroke: own, strokeWidth: 2.5, strokeOpacity: 0.6}),
+        Plot.dot(way, {x: 'x', y: 'y', r: 2.5, fill: own}),
+      ]),
       Plot.line(ended, {x: 'x', y: 'y', stroke: colour, strokeWidth: 2, strokeDasharray: '3 3'}),
     ],
     over: (cell) => [
@@ -53,16 +73,15 @@ export function gridScene(width: number, model: Model, grid: GridBehaviour, epis
 }
 
 /// What was chosen, and what came of it where that is something else.
-export function gridMove(grid: GridBehaviour, episode: Trajectory, kept: number): string {
+export function gridMove(grid: GridSetting, episode: Scene, kept: number): string {
   const name = grid.action_names[episode.actions![kept]], slip = episode.grid!.slips[kept];
   if (slip === null) return name;
   return `${name}, but ${slip === 'stay' ? 'it stayed where it was' : `it went ${slip}`}`;
 }
 
-export function pathScene(width: number, model: Model, path: PathBehaviour, episode: Trajectory,
-    kept: number): SVGSVGElement {
-  const {position, goal} = episode.path!;
-  const colour = clusterColour(model.label[episode.episode]);
+export function pathScene(width: number, path: PathSetting, episode: Scene, kept: number,
+    colourOf: StepColour): SVGSVGElement {
+  const {position, goal} = episode.path!, colour = colourOf(kept);
   const at = position[kept], force = episode.continuous_actions?.[kept];
   const line = {x: (p: [number, number]) => p[0], y: (p: [number, number]) => p[1]};
   return plane({
@@ -72,7 +91,8 @@ export function pathScene(width: number, model: Model, path: PathBehaviour, epis
         ...line, stroke: 'var(--muted)', strokeDasharray: '4 4',
       })),
       Plot.line(position, {...line, stroke: 'var(--line)', strokeWidth: 2}),
-      Plot.line(position.slice(0, kept + 1), {...line, stroke: colour, strokeWidth: 2.5}),
+      ...pieces(position.slice(0, kept + 1), colourOf).map(({way, colour: own}) =>
+        Plot.line(way, {...line, stroke: own, strokeWidth: 2.5})),
       Plot.dot([goal], {
         ...line, symbol: 'star', r: 7, fill: 'currentColor', stroke: 'var(--ground)',
       }),

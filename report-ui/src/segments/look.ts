@@ -8,13 +8,15 @@ import {count, counted, measure} from '../format';
 import {Clock} from '../look/clock';
 import {cursor, type Cursor} from '../look/cursor';
 import {Pictures} from '../look/pictures';
+import {gridMove, gridScene, pathScene, type Scene} from '../look/scenes';
 import {clusterName} from '../model';
+import {clusterColour} from '../palette';
 import {section} from '../section';
 import {swatch} from '../swatch';
 import {drawActions} from './actions';
 import {drawEvidence, whoActs} from './evidence';
 import {at, type Segment, type SegmentsModel} from './model';
-import {takeover} from './strips';
+import {takeover, unsureWords} from './strips';
 
 const mostRows = 100;
 
@@ -22,6 +24,7 @@ class Look {
   readonly element: HTMLElement;
   private episode = 0;
   private segments: Segment[] = [];
+  private shown: Scene | null = null;
   private moveCursor: Cursor = () => undefined;
   private moveActions: Cursor = () => undefined;
 
@@ -40,6 +43,8 @@ class Look {
   }, 'Play');
   private readonly drawing = redrawable((width) => this.draw(width));
   private readonly acting = redrawable((width) => this.drawActions(width));
+  private readonly watching = redrawable((width) => this.drawScene(width));
+  private readonly scene: HTMLElement;
   private readonly evidence: HTMLElement;
   private readonly actions: HTMLElement;
   private readonly pictures: Pictures;
@@ -57,7 +62,15 @@ class Look {
         'and falls where it does not. Vertical lines: switches, with the steps in which they lie ' +
         'with a chance of 90 %.',
     });
-    const {actions, pictures} = model.report;
+    const {actions, pictures, scene} = model.report;
+    this.scene = figure({
+      title: 'Step by step', file: 'segments-scene', draw: this.watching.draw,
+      caption: (scene?.kind === 'grid'
+        ? 'Circle: the agent; arrow: the action it chose. Line: its path, '
+        : 'Dot: where it is; arrow: the direction of its action. Line: its way, ')
+        + 'in the colour of who acted. Star: the goal.',
+    });
+    this.scene.classList.add('scene');
     this.actions = figure({
       title: 'What it does', file: 'segments-actions', draw: this.acting.draw,
       caption: 'The action of every step, in the colour of who acts.' +
@@ -74,7 +87,7 @@ class Look {
             step('Back', 'One step back', -1), this.play, step('Next', 'One step on', 1), this.slider),
         this.pictures.element, this.now, this.missing,
         h('div', {class: 'segments-look'},
-            h('div', {}, this.evidence, this.actions), this.table));
+            h('div', {}, this.evidence, this.actions), h('div', {}, this.scene, this.table)));
   }
 
   open(episode: number): void {
@@ -88,6 +101,8 @@ class Look {
     this.missing.hidden = known !== undefined;
     this.evidence.hidden = !known;
     this.actions.hidden = !known?.actions;
+    this.shown = this.sceneOf(episode);
+    this.scene.hidden = !this.shown;
     this.pictures.open({id: model.id(episode), steps, pictures: known?.pictures});
     this.slider.max = String(steps - 1);
     this.table.replaceChildren(this.segmentTable());
@@ -119,12 +134,42 @@ class Look {
   }
 
   private drawActions(width: number): Node {
-    const {model, episode} = this, evidence = model.evidence(episode), {actions} = model.report;
+    const {model, episode} = this, evidence = model.evidence(episode), {actions, scene} = model.report;
     if (!evidence?.actions || !actions) return h('div', {});
-    const drawn = drawActions(width, model.length[episode], actions, evidence, this.segments);
+    const names = scene?.kind === 'grid' ? scene.action_names : actions.names;
+    const drawn = drawActions(
+        width, model.length[episode], {...actions, names}, evidence, this.segments);
     this.moveActions = drawn.move;
     this.moveActions(this.clock.step + 1);
     return drawn.element;
+  }
+
+  /// " It chose left, but it went up.", on a map.
+  private move(): string[] {
+    const {shown} = this, {scene} = this.model.report;
+    if (!shown?.actions || scene?.kind !== 'grid') return [];
+    return [` It chose ${gridMove(scene, shown, Math.floor(this.clock.step / shown.stride))}.`];
+  }
+
+  /// What a scene shows of the episode.
+  private sceneOf(episode: number): Scene | null {
+    const {model} = this, own = model.evidence(episode), of = model.report.actions;
+    if (!own?.grid && !own?.path) return null;
+    const {stride, grid, path} = own, shown = {steps: model.length[episode], stride, grid, path};
+    const taken = Array.from(own.actions ?? []);
+    if (of?.discrete) return {...shown, actions: taken};
+    const rows = Array.from({length: of ? taken.length / of.names.length : 0}, (_, kept) =>
+      taken.slice(kept * of!.names.length, (kept + 1) * of!.names.length));
+    return {...shown, continuous_actions: of?.names.length === of?.of ? rows : null};
+  }
+
+  private drawScene(width: number): Node {
+    const {shown} = this, {scene} = this.model.report;
+    if (!shown || !scene) return h('div', {});
+    const kept = Math.floor(this.clock.step / shown.stride);
+    const colour = (one: number) => clusterColour(at(this.segments, one * shown.stride).policy);
+    return scene.kind === 'grid' ? gridScene(Math.min(width, 400), scene, shown, kept, colour)
+      : pathScene(Math.min(width, 440), scene, shown, kept, colour);
   }
 
   private update(): void {
@@ -136,10 +181,12 @@ class Look {
     this.now.replaceChildren(
         h('span', {}, `Step ${count(step + 1)} of ${count(model.length[episode])}. `),
         ...evidence ? whoActs(model.k, evidence, this.segments, step)
-          : [swatch(policy), `${clusterName(policy)} is acting.`]);
+          : [swatch(policy), `${clusterName(policy)} is acting.`],
+        ...unsureWords(model.unsure(episode), policy, step), ...this.move());
     this.moveCursor(step + 1);
     this.moveActions(step + 1);
     this.pictures.mark(step);
+    if (!this.scene.hidden) this.watching.redraw();
   }
 }
 

@@ -23,6 +23,16 @@ export interface Evidence {
   /// [kept steps], or [kept steps, the report's names of actions] of numbers.
   actions: Numbers | null;
   pictures?: Trajectory['pictures'];
+  grid?: Trajectory['grid'];
+  path?: Trajectory['path'];
+}
+
+/// A stretch of steps [begin, end) in which others may have acted than who is named.
+export interface Unsure {
+  begin: number;
+  end: number;
+  /// The likeliest first.
+  candidates: {policy: number; chance: number}[];
 }
 
 /// Columns of stretches, and where each episode's begin in them.
@@ -65,6 +75,7 @@ export class SegmentsModel {
   private readonly latest: Numbers;
   private readonly chance: Numbers;
   private readonly kept = new Map<number, Evidence>();
+  private readonly unclear = new Map<number, Unsure[]>();
   private readonly listeners: ((episode: number) => void)[] = [];
 
   constructor(readonly report: Segmentation) {
@@ -77,10 +88,30 @@ export class SegmentsModel {
     this.earliest = decode(segments.earliest);
     this.latest = decode(segments.latest);
     this.chance = decode(segments.chance);
-    for (const {episode, stride, behind, actions, pictures} of evidence) {
+    for (const {episode, behind, actions, ...others} of evidence) {
       this.kept.set(episode,
-          {stride, behind: decode(behind), actions: actions ? decode(actions) : null, pictures});
+          {...others, behind: decode(behind), actions: actions ? decode(actions) : null});
     }
+    this.readUnsure();
+  }
+
+  private readUnsure(): void {
+    const {unsure} = this.report;
+    if (!unsure) return;
+    const [episode, begin, end, policy, chance] =
+      [unsure.episode, unsure.begin, unsure.end, unsure.policy, unsure.chance].map(decode);
+    for (let i = 0; i < episode.length; ++i) {
+      const own = this.unclear.get(episode[i]) ?? [], last = own[own.length - 1];
+      const candidate = {policy: policy[i], chance: chance[i]};
+      if (last?.begin === begin[i]) last.candidates.push(candidate);
+      else own.push({begin: begin[i], end: end[i], candidates: [candidate]});
+      this.unclear.set(episode[i], own);
+    }
+  }
+
+  /// Where others may have acted.
+  unsure(episode: number): Unsure[] {
+    return this.unclear.get(episode) ?? [];
   }
 
   id(episode: number): string {

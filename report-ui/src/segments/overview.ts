@@ -48,7 +48,7 @@ function policies(model: SegmentsModel): HTMLElement {
 }
 
 function checked({result, dataset}: SegmentsRecord): HTMLElement {
-  const {v, v_of_nobody, v_of_one, switches, idle, searched, rate} = result;
+  const {v, v_of_nobody, v_of_one, switches, unsure, idle, searched, rate} = result;
   const some = searched < dataset.episodes ? ` Judged on ${count(searched)} of the episodes.` : '';
   return h('div', {},
       h('h2', {class: 'quiet'}, 'What was checked'),
@@ -60,6 +60,12 @@ function checked({result, dataset}: SegmentsRecord): HTMLElement {
             ? fact('Switches', `One every ${count(1 / rate)} steps`,
                 'Believed because they predict held-out steps better than that nobody switches.')
             : [],
+          ...unsure ? fact('Not sure',
+              unsure.stretches ? `${percent(unsure.steps / dataset.steps)} of the steps` : 'Nowhere',
+              unsure.stretches
+                ? `${counted(unsure.stretches, 'stretch', 'stretches')} in which who is named acts with a ` +
+                  'chance below 90\u00a0%: unsure.csv says who else may.'
+                : 'Who is named acts with a chance of at least 90\u00a0% at every step.') : [],
           ...fact('Idle', idle.stretches ? counted(idle.stretches, 'stretch', 'stretches') : 'None',
               idle.stretches ? `${counted(idle.steps, 'step')} in which nothing happens: idle.csv.`
                 : 'No stretch in which neither observation nor action changes.'),
@@ -70,7 +76,8 @@ function truth({truth, switches}: SegmentsRecord['result'], length: number): HTM
   if (!truth) return [];
   const found = truth.switches === 0 ? 'Nobody truly switches'
     : `${count(truth.seen)} of ${counted(truth.switches, 'true switch', 'true switches')} found ` +
-      `within ${truth.within} steps, ${count(truth.inside_interval)} inside the interval given`;
+      `within ${truth.within} steps, ${count(truth.inside_interval)} inside the interval given` +
+      (truth.said_unsure ? `, ${count(truth.said_unsure)} others said to be unsure` : '');
   const invented = switches === 0 ? 'none was found'
     : truth.invented === 0 ? 'none of those found is false'
       : `${count(truth.invented)} of those found ${truth.invented === 1 ? 'is' : 'are'} false`;

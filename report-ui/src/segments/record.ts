@@ -1,6 +1,8 @@
 // Who acted when: what kindred/findings/segments_record.cpp writes. Policies are numbered 0 to k-1,
 // episodes 0 to n-1, steps of an episode from 0.
-import type {Column, PictureSummary, RunRecord, Trajectory} from '../record';
+import type {
+  Column, GridSetting, PathSetting, PictureSummary, RunRecord, Trajectory,
+} from '../record';
 
 /// segments.json, as `kindred segment` wrote it.
 export interface SegmentsRecord {
@@ -28,6 +30,8 @@ export interface SegmentsRecord {
     v_of_one: number;
     /// Episodes the policies were looked for in.
     searched: number;
+    /// Where others may have acted; missing in old records.
+    unsure?: {stretches: number; steps: number};
     idle: {stretches: number; steps: number};
     truth?: {
       accuracy: number;
@@ -36,6 +40,9 @@ export interface SegmentsRecord {
       within: number;
       seen: number;
       inside_interval: number;
+      /// Of the others: in a stretch said to be unsure that names both, or not; missing in old records.
+      said_unsure?: number;
+      neither?: number;
       invented: number;
     };
   };
@@ -65,10 +72,15 @@ export interface Segmentation {
   episodes: {count: number; ids: string[] | null; length: Column};
   /// The switch a segment begins with lies from `earliest` to `latest` with a chance of 90 %.
   segments: Stretches & {earliest: Column; latest: Column; chance: Column};
+  /// Stretches in which who is named acts with a chance below 90 %, episode by episode: a row for each
+  /// policy that may have acted, the likeliest first. Null where there are none, missing in old records.
+  unsure?: {episode: Column; begin: Column; end: Column; policy: Column; chance: Column} | null;
   /// `match`: the found policy that each true one shares most steps with, or -1.
   truth: (Stretches & {names: string[]; match: number[]}) | null;
   /// Null where there is nothing to draw; missing in old records.
   actions?: ActionNames | null;
+  /// Where episodes with evidence can be watched; null where they cannot be, missing in old records.
+  scene?: GridSetting | PathSetting | null;
   /// Null where the dataset has no pictures; missing in old records.
   pictures?: PictureSummary | null;
   /// Of some episodes: how far the log-likelihood of all steps so far under each policy is behind
@@ -76,6 +88,6 @@ export interface Segmentation {
   /// every stride-th step is kept. Pictures are of some of these episodes.
   evidence: {
     episode: number; stride: number; behind: Column; actions?: Column;
-    pictures?: Trajectory['pictures'];
+    pictures?: Trajectory['pictures']; grid?: Trajectory['grid']; path?: Trajectory['path'];
   }[];
 }

@@ -2,16 +2,16 @@
 import {redrawable} from '../behaviour/redrawable';
 import {h} from '../dom';
 import {figure} from '../figure';
-import {count, counted, measure} from '../format';
+import {count, counted, measure, percent} from '../format';
 import {clusterName} from '../model';
 import {clusterColour} from '../palette';
 import {section} from '../section';
 import {segmented} from '../segmented';
 import {swatch} from '../swatch';
-import {at, type Segment, type SegmentsModel} from './model';
+import {at, type Segment, type SegmentsModel, type Unsure} from './model';
 import {label, rect, svg} from './shapes';
 
-const perPage = 50, row = 18, thick = 10, left = 64, right = 12, top = 4, bottom = 24;
+const perPage = 50, row = 18, thick = 10, half = 4, left = 64, right = 12, top = 4, bottom = 24;
 
 type Order = 'file' | 'switches' | 'length' | 'unsure';
 
@@ -54,6 +54,8 @@ export class Strips {
       title: 'Who acts at every step', file: 'segments', draw: this.drawing.draw, key,
       caption: 'A strip is an episode.' +
         (switching ? ' Pale: where the switch lies with a chance of 90 %.' : '') +
+        (model.report.record.result.unsure?.stretches
+          ? ' Two colours: not sure; the lower one is who else may have acted.' : '') +
         (model.report.truth ? ' Thin line below: who truly acted.' : ''),
     });
     shown.classList.add('wide');
@@ -130,8 +132,19 @@ export class Strips {
 
   private drawRow(picture: SVGSVGElement, episode: number, y: number, x: number): void {
     const {model} = this;
-    for (const {begin, end, policy, earliest, latest} of model.segments(episode)) {
+    for (const {begin, end, policy} of model.segments(episode)) {
       picture.append(rect(left + begin * x, y, (end - begin) * x, thick, clusterColour(policy)));
+    }
+    for (const stretch of model.unsure(episode)) {
+      for (const part of model.segments(episode)) {
+        const from = Math.max(part.begin, stretch.begin), to = Math.min(part.end, stretch.end);
+        const other = stretch.candidates.find((one) => one.policy !== part.policy);
+        if (from >= to || !other) continue;
+        picture.append(rect(left + from * x, y + thick - half, (to - from) * x, half,
+            clusterColour(other.policy)));
+      }
+    }
+    for (const {begin, earliest, latest} of model.segments(episode)) {
       if (begin === 0) continue;
       const from = Math.min(earliest, begin), wide = Math.max(2, (latest - from) * x);
       const pale = rect(left + from * x, y, wide, thick, 'var(--ground)');
@@ -194,7 +207,8 @@ export class Strips {
     this.said.replaceChildren(
         h('strong', {}, `Episode ${model.id(episode)}, step ${count(place.step + 1)} of ` +
           `${count(model.length[episode])}. `),
-        swatch(segment.policy), segmentWords(segment));
+        swatch(segment.policy), segmentWords(segment),
+        ...unsureWords(model.unsure(episode), segment.policy, place.step));
   }
 }
 
@@ -204,6 +218,17 @@ export function segmentWords(segment: Segment): string {
   const taken = begin > 0 ? `; it took over at ${takeover(segment)}` : '';
   return `${clusterName(policy)}, steps ${count(begin + 1)} to ${count(end)}, posterior ` +
     `${measure(chance)}${taken}.`;
+}
+
+/// " Not sure: in steps 251 to 260 it may also be Policy 2 (31%)."
+export function unsureWords(unsure: Unsure[], named: number, step: number): string[] {
+  const stretch = unsure.find(({begin, end}) => begin <= step && step < end);
+  const others = stretch?.candidates.filter(({policy}) => policy !== named) ?? [];
+  if (!stretch || !others.length) return [];
+  const who = others.map(({policy, chance}) => `${clusterName(policy)} (${percent(chance)})`);
+  const when = stretch.end - stretch.begin === 1 ? `at step ${count(stretch.end)}`
+    : `in steps ${count(stretch.begin + 1)} to ${count(stretch.end)}`;
+  return [` Not sure: ${when} it may also be ${who.join(' or ')}.`];
 }
 
 /// Its first step, as an interval.

@@ -1,14 +1,16 @@
-// The pictures in the documentation: node pictures.mjs RUNS OUT (see scripts/pictures).
+// The pictures in the documentation: node pictures.mjs RUNS OUT [BEGIN] (see scripts/pictures). With
+// BEGIN only those whose names begin so.
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {launch, open} from './browser.mjs';
 
-const [runs, out] = process.argv.slice(2);
+const [runs, out, begin = ''] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 const browser = await launch();
 
 /// A section from its top; as high as it is, but at most `height` pixels.
 async function section(name, id, file, {height = 800, scheme = 'light', prepare} = {}) {
+  if (!file.startsWith(begin)) return;
   const page = await open(browser, join(runs, name, 'report.html'),
                           {viewport: {width: 1200, height}, colorScheme: scheme});
   await prepare?.(page);
@@ -45,6 +47,13 @@ await section('segments', 'look', 'report-segments-look', {
   prepare: async (page) => {
     await page.locator('.player input[type=range]').focus();
     for (let i = 0; i < 5; ++i) await page.keyboard.press('PageUp');
+  },
+});
+await section('segments-grid', 'look', 'report-segments-scene', {
+  height: 820,
+  prepare: async (page) => {
+    await page.locator('.player input[type=range]').focus();
+    for (let i = 0; i < 17; ++i) await page.keyboard.press('ArrowRight');
   },
 });
 await browser.close();

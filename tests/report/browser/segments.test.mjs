@@ -29,11 +29,13 @@ function withMany(file, name, n) {
       chance: {type: 'same', value: 0.9, count: 2 * n}};
     record.truth = null;
     record.evidence = [];
+    record.unsure = undefined;
   });
 }
 
 before(async () => {
   files.switching = segments('segments', ['takeball', '--per-expert', '500', '--switch', 'once']);
+  files.plane = segments('segments-plane', ['path-following', '--per-expert', '60', '--switch', 'once']);
   files.steady = segments('segments-steady', ['takeball', '--per-expert', '50']);
   browser = await launch();
 }, {timeout: 240_000});
@@ -110,6 +112,45 @@ test('what was done is shown in the colours of who acts, with the step marked', 
   assert.equal(await page.locator('#look .pictures').isVisible(), false);
 });
 
+test('the scene shows where the agent is, in the colours of who acted', async () => {
+  const page = await open(browser, files.switching);
+  const scene = page.locator('#look figure', {hasText: 'Step by step'}), slider = page.locator('.player input[type=range]');
+  const label = () => scene.locator('svg[role=img], svg[aria-label]').first().getAttribute('aria-label');
+  assert.match(await label(), /^The map at step 1: the agent is at row \d+, column \d+$/);
+  await slider.focus();
+  await page.keyboard.press('ArrowRight');
+  assert.match(await label(), /^The map at step 2:/);
+  assert.match(await page.locator('.player .now').innerText(), /It chose (left|right|up|down)/);
+  await page.keyboard.press('End');
+  const colours = await scene.locator('path[stroke], g[stroke]').evaluateAll((lines) =>
+    new Set(lines.map((line) => line.getAttribute('stroke')).filter((one) => /^var\(--cluster|^#/.test(one))).size);
+  assert.ok(colours >= 2, `${colours} colours of the way`);
+  const path = await open(browser, files.plane);
+  const plane = path.locator('#look figure', {hasText: 'Step by step'});
+  assert.match(await plane.locator('svg').first().getAttribute('aria-label'), /^The way until step 1$/);
+  await path.getByRole('button', {name: 'One step on'}).click();
+  assert.match(await plane.locator('svg').first().getAttribute('aria-label'), /^The way until step 2$/);
+  await screenshot(path, 'segments-plane', {fullPage: true});
+  assert.deepEqual([...page.complaints, ...path.complaints], []);
+});
+
+test('where it is not clear who acts, it is said who else may', async () => {
+  const page = await open(browser, files.switching);
+  assert.match(await page.locator('#overview').innerText(), /Not sure\s+[\d.]+% of the steps/);
+  const unsure = changed(files.switching, 'segments-unsure.html', (record) => {
+    const episode = record.evidence[0].episode;  // its first step alone
+    record.unsure = {episode: {type: 'same', value: episode, count: 2}, begin: encoded('u8', Uint8Array.of(0, 0)),
+      end: encoded('u8', Uint8Array.of(1, 1)), policy: encoded('u8', Uint8Array.of(0, 1)),
+      chance: encoded('f32', Float32Array.of(0.6, 0.4))};
+    record.evidence = [record.evidence[0]];
+  });
+  const one = await open(browser, unsure), now = one.locator('.player .now');
+  assert.match(await now.innerText(), /Not sure: at step 1 it may also be Policy [01] \((60|40)%\)/);
+  await one.getByRole('button', {name: 'One step on'}).click();
+  assert.doesNotMatch(await now.innerText(), /Not sure/);
+  assert.deepEqual([...page.complaints, ...one.complaints], []);
+});
+
 test('where there are cameras, their pictures stand beside the steps', async () => {
   const seen = changed(files.switching, 'segments-cameras.html', (record) => {
     record.pictures = {cameras: ['front'], episodes: record.evidence.length, problem: null};
@@ -126,7 +167,10 @@ test('where there are cameras, their pictures stand beside the steps', async () 
 });
 
 test('an episode without evidence shows its segments, and says so', async () => {
-  const without = changed(files.switching, 'segments-old.html', (record) => { record.evidence = []; });
+  const without = changed(files.switching, 'segments-old.html', (record) => {
+    record.evidence = [];
+    record.unsure = undefined;
+  });
   const page = await open(browser, without);
   assert.match(await page.locator('.missing').innerText(), /no evidence of single steps/);
   assert.match(await page.locator('.player .now').innerText(), /Policy \d is acting\.$/);
