@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <thread>
 
 #include "command.h"
 #include "kindred/methods/method.h"
 #include "kindred/nn/device.h"
 #include "progress_bar.h"
+#include "ranks.h"
 #include "stop_signal.h"
 
 namespace kindred::app {
@@ -31,6 +34,7 @@ struct ClusterCommand {
   bool resume = false;
   bool force = false;
   Common common;
+  RankFlags ranks;
   DatasetOptions dataset;
   std::unique_ptr<ConfiguredMethod> configured;
   Flags flags;
@@ -42,14 +46,45 @@ struct ClusterCommand {
             text("device", device, "cpu or cuda.")};
   }
 
-  RunContext context(ProgressBar& bar) const {
+  RunContext context() const {
     RunContext run;
-    run.progress = [&bar](const Progress& progress) { bar.show(progress); };
     run.stop_requested = stop_requested;
     run.resume = resume;
-    run.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
+    const auto place = find_place(ranks);
+    run.pool = std::make_shared<ThreadPool>(threads_for(place));
     run.device = device;
+    run.communicator = join(place);
     return run;
+  }
+
+  /// Processes on one machine share its cores.
+  int threads_for(const Place& place) const {
+    if (threads > 0 || place.on_this_host == 1) return static_cast<int>(threads);
+    const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+    return static_cast<int>(std::max<std::int64_t>(1, cores / place.on_this_host));
+  }
+
+  /// What one process does alone, or its part of what several do: only the first speaks.
+  ClusterOutcome fit(const ClusterRequest& request, RunContext run) const {
+    auto& all = ranks_of(run);
+    try {
+      std::optional<ProgressBar> bar;
+      if (all.is_first()) {
+        bar.emplace();
+        run.progress = [&bar](const Progress& progress) { bar->show(progress); };
+      }
+      auto outcome = cluster(request, run);
+      if (outcome.end == ClusterOutcome::End::kStopped)
+        all.fail("it was asked to stop");
+      else
+        all.leave();
+      return outcome;
+    } catch (const PeerLost&) {
+      throw;
+    } catch (const std::exception& error) {
+      all.fail(error.what());
+      throw;
+    }
   }
 
   void run() {
@@ -68,10 +103,9 @@ struct ClusterCommand {
                                  .config = flags.toml(),
                                  .force = force};
     catch_stop_signals();
-    const ClusterOutcome outcome = [&] {
-      ProgressBar bar;
-      return cluster(request, context(bar));
-    }();
+    const auto run = context();
+    const ClusterOutcome outcome = fit(request, run);
+    if (!ranks_of(run).is_first() && outcome.end != ClusterOutcome::End::kStopped) return;
     if (outcome.end == ClusterOutcome::End::kStopped) {
       say(request.folder.can_resume()
               ? fmt::format("Stopped; {} rounds are saved. Go on with:\n  {}{}", outcome.rounds,
@@ -280,6 +314,8 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster hopper.hdf5 --preset paper -k 4 --merge-to 2 -o paper-run\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
       "  kindred cluster part-*.hdf5 -o run\n"
+      "  torchrun --no-python --nproc-per-node 4 kindred cluster hopper.hdf5 -o run\n"
+      "  srun -n 64 kindred cluster /shared/hopper.hdf5 -o /shared/run\n"
       "  kindred cluster mine.npz --obs-key 'state[0:7],goal' --action-key u -o run\n"
       "Ctrl-C stops within a second. With --resume the same command goes on from the\n"
       "last round; a search by the held-out score keeps none and starts anew.\n"
@@ -299,6 +335,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
                   kHelpWidth))
       ->type_name("paper");
   state->common.add_json(*command);
+  add_rank_flags(*command, state->ranks);
   state->flags.add_config(*command);
 
   const auto asked = named_method(arguments);

@@ -125,6 +125,7 @@ void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred evaluate hopper-run --env hopper --continue 0 --no-deterministic\n"
       "  kindred evaluate diagonal-run --best 0 --labelled 0\n"
       "Beside the clusters' policies act two clones: of all episodes, and of the best.\n"
+      "--weighted adds one of all, weighted by the posterior of the picked cluster.\n"
       "A score is 100 (R - low) / (high - low) between the environment's reference\n"
       "returns.\n"
       "Options of an environment: kindred evaluate RUN --env hopper --help");

@@ -1,4 +1,5 @@
-// The kindred program: parse, call, print. Exit codes: 0 done, 2 bad input, 1 our fault.
+// The kindred program: parse, call, print. Exit codes: 0 done, 2 bad input, 1 our fault, 3 another
+// process of the run was lost.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include "kindred/core/words.h"
 #include "kindred/core/workers.h"
 #include "lost_mapping.h"
+#include "ranks.h"
 #include "stop_signal.h"
 #include "streams.h"
 
@@ -46,6 +48,7 @@ int run(const std::vector<std::string>& arguments) {
   add_assign(app);
   add_score(app);
   add_segment(app, arguments);
+  add_conflicts(app);
   add_report(app);
   add_compare(app);
   add_label(app);
@@ -54,6 +57,8 @@ int run(const std::vector<std::string>& arguments) {
   add_evaluate(app, arguments);
   add_export(app);
   add_render(app);
+  add_colouring(app);
+  add_reproduce(app);
   add_methods(app);
   add_envs(app);
   add_experts(app, arguments);
@@ -90,6 +95,8 @@ int main(int argc, char** argv) {
     return exit.code;
   } catch (const kindred::Interrupted&) {
     return end_with(kindred::app::stop_exit_code(), "stopped as asked; nothing was written");
+  } catch (const kindred::PeerLost& error) {
+    return end_with(kindred::app::kLostPeer, error.what());
   } catch (const kindred::NumericError& error) {
     return end_with(kOurFault, error.what());
   } catch (const kindred::Error& error) {

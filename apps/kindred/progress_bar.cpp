@@ -18,12 +18,6 @@ std::size_t terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-std::string duration(double seconds) {
-  const auto whole = std::llround(seconds);
-  if (whole < 60) return fmt::format("{} s", whole);
-  return fmt::format("{}:{:02} min", whole / 60, whole % 60);
-}
-
 /// Ten cells of a bar.
 std::string bar(double fraction) {
   const auto full = static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * 10.0));
@@ -49,6 +43,12 @@ std::string sizes_within(const std::vector<std::int64_t>& sizes, std::size_t wid
 }
 
 }  // namespace
+
+std::string duration(double seconds) {
+  const auto whole = std::llround(seconds);
+  if (whole < 60) return fmt::format("{} s", whole);
+  return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+}
 
 ProgressBar::ProgressBar()
     : terminal_(::isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}

@@ -8,6 +8,9 @@
 
 namespace kindred::app {
 
+/// "12 s", "3:05 min"
+std::string duration(double seconds);
+
 /// Says once on standard error how long the run will take; on a terminal, redraws one line of at
 /// most its width below that. The line is cleared when the bar goes.
 class ProgressBar {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,37 @@ struct ChildOutcome {
 ChildOutcome run_program(const std::filesystem::path& program,
                          const std::vector<std::string>& arguments, std::size_t outputs,
                          std::chrono::milliseconds limit);
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OwnedFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// A program that runs while its maker does other things; it is killed when this goes before it has
+/// ended. It reads nothing; what it says on standard error is kept.
+class RunningProgram {
+ public:
+  /// Throws IoError when it cannot be started.
+  RunningProgram(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  bool has_ended();
+  /// By SIGTERM.
+  void ask_to_end();
+  /// Waits for its end. The one output is what it said.
+  ChildOutcome finish();
+
+ private:
+  std::vector<OwnedFile> said_;
+  int id_ = 0;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+/// From now on this process is asked to end (SIGTERM) when the one that started it has gone.
+void end_with_parent();
 
 /// Where `name` is in one of the folders of `search_path`, as PATH lists them; empty when nowhere.
 std::filesystem::path find_program(const std::string& name, const std::string& search_path);

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kindred/core/workers.h"
 
 namespace kindred {
+
+class Communicator;
 
 /// One report. Within an iteration only the stage and the fraction are set.
 struct Progress {
@@ -35,6 +38,8 @@ struct RunContext : Workers {
   bool resume = false;                 ///< Continue from `checkpoint` if it exists.
   std::string data_name = "the data";  ///< What messages call the dataset: its path.
   std::string device = "cpu";          ///< "cpu" or "cuda".
+  /// The processes that share the run (kindred/dist/communicator.h); empty: this one alone.
+  std::shared_ptr<Communicator> communicator;
 
   void report(const Progress& p) const {
     if (progress) progress(p);

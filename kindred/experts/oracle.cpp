@@ -51,8 +51,10 @@ class Viewer {
 };
 
 /// Interned observations and discrete actions: each policy is evaluated on the table alone.
+/// add(episode, step, policy, nats); an episode's steps come in order, on one thread.
+template <class Add>
 void score_by_table(const Trajectories& data, const Viewer& viewer, const Policies& policies,
-                    const Workers& workers, std::span<double> out) {
+                    const Workers& workers, const Add& add) {
   const auto& observations = data.observations;
   const auto rows = static_cast<std::size_t>(observations.distinct());
   const auto actions = static_cast<std::size_t>(data.actions.count());
@@ -66,13 +68,11 @@ void score_by_table(const Trajectories& data, const Viewer& viewer, const Polici
     std::ranges::transform(probabilities, log_probabilities.begin(),
                            [](float chance) { return std::log(static_cast<double>(chance)); });
     workers.chunks(data.episodes(), kEpisodesPerTask, [&](auto begin, auto end) {
-      for (auto episode = begin; episode < end; ++episode) {
-        double sum = 0.0;
+      for (auto episode = begin; episode < end; ++episode)
         for (auto t = data.offsets[episode]; t < data.offsets[episode + 1]; ++t)
-          sum += log_probabilities[static_cast<std::size_t>(observations.index()[t]) * actions +
-                                   static_cast<std::size_t>(data.actions.ints()[t])];
-        out[static_cast<std::size_t>(episode) * policies.size() + p] = sum;
-      }
+          add(episode, t, p,
+              log_probabilities[static_cast<std::size_t>(observations.index()[t]) * actions +
+                                static_cast<std::size_t>(data.actions.ints()[t])]);
     });
   }
 }
@@ -90,8 +90,9 @@ double log_chance(const Actions& actions, std::int64_t step, std::span<const flo
 }
 
 /// Any observations and actions: each policy is evaluated on every step, an episode at a time.
+template <class Add>
 void score_by_step(const Trajectories& data, const EnvironmentSpec& spec, const Viewer& viewer,
-                   const Policies& policies, const Workers& workers, std::span<double> out) {
+                   const Policies& policies, const Workers& workers, const Add& add) {
   const auto width = static_cast<std::size_t>(distribution_width(spec));
   workers.chunks(data.episodes(), kEpisodesPerTask, [&](auto begin, auto end) {
     std::vector<float> rows, distributions;
@@ -106,28 +107,48 @@ void score_by_step(const Trajectories& data, const EnvironmentSpec& spec, const 
 
       for (std::size_t p = 0; p < policies.size(); ++p) {
         policies[p]->distribution({static_cast<std::int64_t>(steps), states, rows}, distributions);
-        double sum = 0.0;
-        for (std::size_t t = 0; t < steps; ++t)
-          sum += log_chance(data.actions, first + static_cast<std::int64_t>(t),
-                            std::span(distributions).subspan(t * width, width), spec.clips_actions);
-        out[static_cast<std::size_t>(episode) * policies.size() + p] = sum;
+        for (std::size_t t = 0; t < steps; ++t) {
+          const auto step = first + static_cast<std::int64_t>(t);
+          add(episode, step, p,
+              log_chance(data.actions, step, std::span(distributions).subspan(t * width, width),
+                         spec.clips_actions));
+        }
       }
     }
   });
+}
+
+template <class Add>
+void score_steps(const Trajectories& data, const Environment& environment, const Policies& policies,
+                 const Workers& workers, const Add& add) {
+  const auto& spec = environment.spec();
+  check_fit(data, spec);
+  const Viewer viewer(environment, policies);
+  if (data.observations.is_interned() && spec.is_discrete())
+    score_by_table(data, viewer, policies, workers, add);
+  else
+    score_by_step(data, spec, viewer, policies, workers, add);
 }
 
 }  // namespace
 
 std::vector<double> log_likelihoods(const Trajectories& data, const Environment& environment,
                                     const Policies& policies, const Workers& workers) {
-  const auto& spec = environment.spec();
-  check_fit(data, spec);
-  const Viewer viewer(environment, policies);
   std::vector<double> result(static_cast<std::size_t>(data.episodes()) * policies.size());
-  if (data.observations.is_interned() && spec.is_discrete())
-    score_by_table(data, viewer, policies, workers, result);
-  else
-    score_by_step(data, spec, viewer, policies, workers, result);
+  score_steps(data, environment, policies, workers,
+              [&](std::int64_t episode, std::int64_t, std::size_t policy, double nats) {
+                result[static_cast<std::size_t>(episode) * policies.size() + policy] += nats;
+              });
+  return result;
+}
+
+std::vector<double> step_log_likelihoods(const Trajectories& data, const Environment& environment,
+                                         const Policies& policies, const Workers& workers) {
+  std::vector<double> result(static_cast<std::size_t>(data.steps()) * policies.size());
+  score_steps(data, environment, policies, workers,
+              [&](std::int64_t, std::int64_t step, std::size_t policy, double nats) {
+                result[static_cast<std::size_t>(step) * policies.size() + policy] = nats;
+              });
   return result;
 }
 

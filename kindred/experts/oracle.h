@@ -20,6 +20,10 @@ namespace kindred {
 std::vector<double> log_likelihoods(const Trajectories& data, const Environment& environment,
                                     const Policies& policies, const Workers& workers = {});
 
+/// The same of each step: [steps, policies].
+std::vector<double> step_log_likelihoods(const Trajectories& data, const Environment& environment,
+                                         const Policies& policies, const Workers& workers = {});
+
 /// The most likely policy of each trajectory; the first of those that tie, also when every policy
 /// is impossible.
 std::vector<std::int32_t> oracle_labels(const Trajectories& data, const Environment& environment,

@@ -88,6 +88,7 @@ struct NetworkShape {
 struct PolicyGroup {
   std::vector<std::string> names;
   EpisodeGroups episodes;
+  EpisodeWeights weights{};
   std::vector<CloningSummary> training;
   std::shared_ptr<const PolicyCentres> policies;
 };
@@ -106,7 +107,8 @@ class Cloner {
     options.max_rounds = rounds;
     options.seed = seed_;
     options.stage = stage;
-    group.training = clone_policies(data_, shape_.view, group.episodes, options, start, context_);
+    group.training =
+        clone_policies(data_, shape_.view, group.episodes, options, start, context_, group.weights);
     group.policies = std::make_shared<NetworkCentres>(shape_.view, std::move(start));
   }
 
@@ -154,14 +156,37 @@ PolicyGroup cluster_policies(const LoadedRun& run, const Cloner& cloner,
   return result;
 }
 
+/// How probable it is that each episode belongs to the cluster.
+std::vector<double> posteriors_of(const LoadedRun& run, const Trajectories& data,
+                                  std::int64_t cluster, const RunContext& context) {
+  if (!run.calibration)
+    throw InvalidArgument(
+        "the run does not say how sure its labels are, so nothing can be weighted by that; cluster "
+        "again, or leave out --weighted");
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(run.centres->count()), 0);
+  for (const auto label : run.labels) ++sizes[static_cast<std::size_t>(label)];
+  const auto all = run.calibration->posteriors(run.centres->score(data, context), sizes);
+  std::vector<double> column;
+  for (std::int64_t i = 0; i < all.rows; ++i) column.push_back(all(i, cluster));
+  return column;
+}
+
+/// `posteriors`: of the picked cluster, or empty.
 PolicyGroup reference_policies(const Trajectories& data, std::span<const double> returns,
-                               const Cloner& cloner, const EvaluateOptions& options) {
+                               const Cloner& cloner, const EvaluateOptions& options,
+                               const std::vector<double>& posteriors) {
   PolicyGroup result;
   result.names = {"all episodes"};
   result.episodes = {numbers_below(data.episodes())};
   if (options.best > 0.0) {
     result.names.push_back(fmt::format("best {:g}%", 100.0 * options.best));
     result.episodes.push_back(best_episodes(returns, options.best));
+  }
+  if (!posteriors.empty()) {
+    result.weights.resize(result.names.size());
+    result.names.push_back("weighted");
+    result.episodes.push_back(numbers_below(data.episodes()));
+    result.weights.push_back(posteriors);
   }
   cloner.train_new(options.rounds, "cloning for comparison", result);
   return result;
@@ -268,6 +293,10 @@ OptionTable EvaluateOptions::describe() {
            "Share of episodes, by return, that the second reference is cloned from; 0: none."),
       integer("labelled", labelled, 0, kMany,
               "Random episodes whose returns pick the best cluster; 0 picks none."),
+      flag(
+          "weighted", weighted,
+          "Clone a third reference from all episodes, each counting as much as it probably belongs "
+          "to the picked cluster."),
       flag("deterministic", deterministic,
            "Act by the mean, or the most likely action, instead of drawing one."),
       integer("seed", seed, 0, kMany, "Names the random streams."),
@@ -316,6 +345,8 @@ Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Enviro
   const auto returns = episode_returns(data);
   require_data_of(run, data);
   require_returns(returns, options);
+  if (options.weighted && options.labelled == 0)
+    throw InvalidArgument("--weighted needs a picked cluster, so --labelled cannot be 0");
   require_acts_in(environment.spec(), data.observations.dim(), data.actions.is_discrete(),
                   data.actions.is_discrete() ? data.actions.count() : data.actions.dim());
 
@@ -324,13 +355,15 @@ Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Enviro
   result.environment_options = environment.options();
   const Cloner cloner(*run.centres, data, options, context);
   const auto clusters = cluster_policies(run, cloner, options, result.origin);
-  const auto references = reference_policies(data, returns, cloner, options);
-  result.clusters = roll_out(clusters, returns, environment, options, context);
-  result.references = roll_out(references, returns, environment, options, context);
-  result.policies = clusters.policies;
   if (options.labelled > 0)
     result.pick =
         pick_cluster(run.labels, run.centres->count(), returns, draw_labelled(returns, options));
+  const auto posteriors = options.weighted ? posteriors_of(run, data, result.pick->cluster, context)
+                                           : std::vector<double>();
+  const auto references = reference_policies(data, returns, cloner, options, posteriors);
+  result.clusters = roll_out(clusters, returns, environment, options, context);
+  result.references = roll_out(references, returns, environment, options, context);
+  result.policies = clusters.policies;
   return result;
 }
 

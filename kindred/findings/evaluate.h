@@ -1,5 +1,6 @@
 // What the policies behind a run's clusters can do: each is rolled out in the environment, beside
-// behaviour cloning on all episodes and on those of the highest return.
+// behaviour cloning on all episodes, on those of the highest return, and, where asked for, on all
+// by how probable it is that they belong to the cluster that a few labelled returns pick.
 //
 // The policy of a cluster is the run's own centre, trained further on the cluster's episodes when
 // asked; where centres are not policies, one is cloned from each cluster. All policies meet the
@@ -31,6 +32,7 @@ struct EvaluateOptions {
   std::int64_t rounds = 40;
   double best = 0.1;
   std::int64_t labelled = 10;
+  bool weighted = false;
   bool deterministic = true;
   std::int64_t seed = 0;
 
@@ -61,7 +63,7 @@ struct Evaluation {
   std::string environment;
   nlohmann::json environment_options;
   std::vector<PolicyResult> clusters;    ///< [k]
-  std::vector<PolicyResult> references;  ///< Cloned from every episode, and from the best.
+  std::vector<PolicyResult> references;  ///< Cloned from every episode, the best, as weighted.
   std::optional<Pick> pick;
   std::shared_ptr<const PolicyCentres> policies;  ///< [k]: as they were rolled out.
   std::string origin;  ///< Where the clusters' policies come from, as a sentence.

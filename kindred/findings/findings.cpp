@@ -13,6 +13,7 @@
 #include "kindred/findings/baseline.h"
 #include "kindred/findings/behaviour.h"
 #include "kindred/findings/column.h"
+#include "kindred/findings/conflicts_record.h"
 #include "kindred/findings/episode_map.h"
 #include "kindred/findings/matched_states.h"
 #include "kindred/findings/names.h"
@@ -136,7 +137,8 @@ Json episodes_json(const RunData& found) {
 }
 
 /// The run's other answers: what a page can show of them, which is what follows from their labels.
-Json alternatives_json(const RunFolder& folder, const RunData& found) {
+Json alternatives_json(const RunFolder& folder, const RunData& found,
+                       const std::optional<ConflictStudy>& conflicts) {
   auto list = Json::array();
   const auto kept = found.run.record.result.value("alternatives", Json::array());
   for (const auto& alternative : kept) {
@@ -154,7 +156,8 @@ Json alternatives_json(const RunFolder& folder, const RunData& found) {
                     {"label", label_column(other.run.labels)},
                     {"scores", scores},
                     {"behaviour", findings::make_behaviour(other)->clusters()},
-                    {"matched", findings::matched_states(other)}});
+                    {"matched", findings::matched_states(other)},
+                    {"conflicts_inside", findings::conflicts_inside_json(other, conflicts)}});
   }
   return list;
 }
@@ -195,6 +198,7 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
   const auto behaviour = findings::make_behaviour(found);
   const auto lists = findings::notable_lists(found);
   auto shown = findings::trajectories(found, *behaviour, shown_episodes(found, lists));
+  const auto conflicts = findings::run_conflicts(found);
   const auto seen = findings::add_pictures(found, lists, pictures, shown);
   return {{"kindred_report", 1},
           {"name", run_name(folder)},
@@ -205,13 +209,14 @@ nlohmann::ordered_json report_record(const RunFolder& folder, const Trajectories
           {"maps", maps_json(found)},
           {"behaviour", behaviour->clusters()},
           {"matched", findings::matched_states(found)},
+          {"conflicts", findings::conflicts_json(found, conflicts)},
           {"baselines", findings::baselines(found)},
           {"notable", findings::to_json(lists)},
           {"trajectories", shown},
           {"pictures", seen},
           {"restart_nmi", nmi_table(found.restart_labels)},
           {"evaluation", evaluation_of(folder)},
-          {"alternatives", alternatives_json(folder, found)}};
+          {"alternatives", alternatives_json(folder, found, conflicts)}};
 }
 
 nlohmann::ordered_json comparison_record(std::span<const RunFolder> folders) {

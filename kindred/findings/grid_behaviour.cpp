@@ -7,11 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "kindred/core/error.h"
 #include "kindred/findings/behaviour.h"
-#include "kindred/render/episode.h"
-#include "kindred/render/grid_scene.h"
-#include "kindred/render/grid_trace.h"
+#include "kindred/findings/grid_stage.h"
 #include "kindred/render/render.h"
 
 namespace kindred::findings {
@@ -41,127 +38,47 @@ struct Counts {
 class GridBehaviour final : public Behaviour {
  public:
   explicit GridBehaviour(const RunData& found)
-      : found_(found),
-        environment_(environment_of(found.data)),
-        actions_(found.data.actions.count()) {
-    const auto& observations = found.data.observations;
-    shape_ = *find_grid_shape(observation(0));
-    if (observations.is_interned())
-      for (std::int64_t i = 0; i < observations.distinct(); ++i)
-        scenes_.push_back(scene_of({observations.table().data() + i * observations.dim(),
-                                    static_cast<std::size_t>(observations.dim())}));
-    fixed_ = has_fixed_map();
-  }
+      : found_(found), stage_(found.data), actions_(found.data.actions.count()) {}
 
   std::int64_t step_numbers() const override { return 8; }
 
   Json clusters() const override {
-    const auto first = scene(0);
-    const int side = fixed_ ? first.size : 2 * first.size - 1;
-    std::vector<int> walls;
-    if (fixed_)
-      for (const auto cell : first.walls) walls.push_back(number(cell, first.size));
-    std::optional<int> goal;
-    if (!fixed_) goal = number({first.size - 1, first.size - 1}, side);
-    if (fixed_ && first.goal) goal = number(*first.goal, side);
-    return {{"kind", "grid"},
-            {"frame", fixed_ ? "map" : "goal"},
-            {"size", first.size},
-            {"walls", walls},
-            {"goal", goal ? Json(*goal) : Json()},
-            {"action_names", action_names()},
-            {"object_name", object_in(environment_)},
-            {"contexts", contexts(side)}};
+    auto json = stage_.setting();
+    json["contexts"] = contexts(stage_.side());
+    return json;
   }
 
   void add_steps(std::int64_t episode, const std::vector<std::int64_t>& steps,
                  Json& trajectory) const override {
-    const auto trace = render::trace_grid(render::take_episode(found_.data, episode, {}));
-    const auto& first = trace.scenes.front();
-    const auto cell = [&](Cell at) { return number(at, first.size); };
-    const auto cell_if = [&](std::optional<Cell> at) { return at ? Json(cell(*at)) : Json(); };
-    Json walls, agents = Json::array(), objects = Json::array(), slips = Json::array();
-    if (!fixed_)
-      for (const auto at : first.walls) walls.push_back(cell(at));
-    for (const auto kept : steps) {
-      const auto step = static_cast<std::size_t>(kept);
-      agents.push_back(cell(trace.cells[step]));
-      auto lying = Json::array();
-      for (const auto& object : trace.scenes[step].objects)
-        lying.push_back({object.number, cell(object.cell)});
-      objects.push_back(lying);
-      slips.push_back(trace.slipped(step) ? Json(trace.went(step)) : Json());
-    }
-    trajectory["grid"] = {{"walls", walls},  {"goal", cell_if(first.goal)},
-                          {"agent", agents}, {"objects", objects},
-                          {"slips", slips},  {"end", cell_if(trace.end())}};
+    stage_.add_steps(episode, steps, trajectory);
   }
 
  private:
-  static int number(Cell cell, int side) { return cell.row * side + cell.column; }
-
-  std::vector<float> observation(std::int64_t step) const {
-    std::vector<float> values(static_cast<std::size_t>(found_.data.observations.dim()));
-    found_.data.observations.copy(step, step + 1, values.data());
-    return values;
-  }
-
-  GridScene scene_of(std::span<const float> values) const {
-    auto decoded = decode_grid(values, shape_);
-    if (!decoded)
-      throw InvalidArgument(
-          "an observation does not show a grid of {} x {} cells, though the first one does",
-          shape_[0], shape_[1]);
-    return *std::move(decoded);
-  }
-
-  GridScene scene(std::int64_t step) const {
-    return scenes_.empty()
-               ? scene_of(observation(step))
-               : scenes_[static_cast<std::size_t>(found_.data.observations.index()[step])];
-  }
-
-  /// Whether all episodes have the walls and the goal of the first.
-  bool has_fixed_map() const {
-    const auto first = scene(0);
-    const auto same = [&](const GridScene& other) {
-      return other.walls == first.walls && other.goal == first.goal;
-    };
-    if (!scenes_.empty()) return std::ranges::all_of(scenes_, same);
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(found_.data.episodes(), 100); ++i)
-      if (!same(scene(found_.data.offsets[i]))) return false;
-    return true;
-  }
-
-  std::vector<std::string> action_names() const {
-    const auto names = move_names();
-    return {names.begin(), names.begin() + actions_};
-  }
-
   std::optional<int> place(const GridScene& now, int side) const {
-    if (fixed_) return number(now.agent, side);
+    if (stage_.is_fixed()) return GridStage::number(now.agent, side);
     if (!now.goal) return std::nullopt;
-    return number({now.agent.row - now.goal->row + now.size - 1,
-                   now.agent.column - now.goal->column + now.size - 1},
-                  side);
+    return GridStage::number({now.agent.row - now.goal->row + now.size - 1,
+                              now.agent.column - now.goal->column + now.size - 1},
+                             side);
   }
 
   /// One in how many episodes is looked at: decoding every observation takes long.
   std::int64_t episode_stride() const {
-    return scenes_.empty() ? std::max<std::int64_t>(1, found_.data.steps() / kMostSteps) : 1;
+    return stage_.scenes().empty() ? std::max<std::int64_t>(1, found_.data.steps() / kMostSteps)
+                                   : 1;
   }
 
   /// The sets of objects that lie there at some time; only one, without objects, where there are
   /// too many (objects that move from episode to episode).
   std::vector<Objects> object_sets() const {
     std::set<Objects, Fewer> sets;
-    for (const auto& now : scenes_) sets.insert(now.objects);
+    for (const auto& now : stage_.scenes()) sets.insert(now.objects);
     if (sets.empty() || sets.size() > kMostContexts) return {Objects{}};
     return {sets.begin(), sets.end()};
   }
 
   std::string context_name(const Objects& objects, std::size_t most, std::size_t contexts) const {
-    const auto name = object_in(environment_);
+    const auto name = object_in(stage_.environment());
     if (contexts == 1) return "all steps";
     if (objects.size() == most) return fmt::format("every {} still there", name);
     if (objects.empty()) return fmt::format("no {} left", name);
@@ -194,7 +111,7 @@ class GridBehaviour final : public Behaviour {
       all += steps;
       auto objects = Json::array();
       for (const auto& object : sets[i])
-        objects.push_back({object.number, number(object.cell, side)});
+        objects.push_back({object.number, GridStage::number(object.cell, side)});
       list.push_back({steps,
                       {{"name", context_name(sets[i], most, sets.size())},
                        {"objects", objects},
@@ -223,13 +140,14 @@ class GridBehaviour final : public Behaviour {
       std::optional<int> place;
     };
     std::vector<Known> known;  // of interned observations
-    for (const auto& now : scenes_) known.push_back({set_of(now.objects), place(now, side)});
+    for (const auto& now : stage_.scenes())
+      known.push_back({set_of(now.objects), place(now, side)});
 
     const auto& data = found_.data;
     for (std::int64_t episode = 0; episode < data.episodes(); episode += episode_stride())
       for (auto step = data.offsets[episode]; step < data.offsets[episode + 1]; ++step) {
         const auto [set, at] =
-            known.empty() ? Known{0, place(scene(step), side)}
+            known.empty() ? Known{0, place(stage_.scene(step), side)}
                           : known[static_cast<std::size_t>(data.observations.index()[step])];
         if (!at) continue;
         auto& cluster = counts[set][static_cast<std::size_t>(found_.label(episode))];
@@ -241,11 +159,8 @@ class GridBehaviour final : public Behaviour {
   }
 
   const RunData& found_;
-  std::string environment_;
+  GridStage stage_;
   std::int64_t actions_;
-  GridShape shape_{};
-  std::vector<GridScene> scenes_;  // of the distinct observations; empty when they are not interned
-  bool fixed_ = true;
 };
 
 }  // namespace

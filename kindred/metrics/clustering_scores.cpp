@@ -226,6 +226,23 @@ double matched_accuracy(Labels predicted, Labels truth) {
   return accuracy(tabulate(predicted, truth));
 }
 
+std::vector<std::int32_t> matched_truth(Labels predicted, Labels truth) {
+  const auto table = tabulate(predicted, truth);
+  std::vector<std::int64_t> sizes;
+  const auto clusters = compact(predicted, sizes);
+  auto classes = compact(truth, sizes);
+  std::vector<std::int32_t> name(table.cluster_sizes.size()), match(table.class_sizes.size(), -1);
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    name[static_cast<std::size_t>(clusters[i])] = predicted[i];
+  const auto class_of =
+      maximum_matching(table.cells, static_cast<std::int32_t>(table.cluster_sizes.size()),
+                       static_cast<std::int32_t>(table.class_sizes.size()));
+  for (std::size_t c = 0; c < class_of.size(); ++c)
+    if (class_of[c] >= 0) match[static_cast<std::size_t>(class_of[c])] = name[c];
+  for (auto& one : classes) one = match[static_cast<std::size_t>(one)];
+  return classes;
+}
+
 double purity(Labels predicted, Labels truth) { return cluster_purity(tabulate(predicted, truth)); }
 
 double homogeneity(Labels predicted, Labels truth) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kindred {
 
@@ -25,6 +26,9 @@ double adjusted_rand_index(Labels predicted, Labels truth);
 /// Share of items whose cluster, under the best one-to-one matching of clusters to true labels,
 /// is their true label; 1 when empty.
 double matched_accuracy(Labels predicted, Labels truth);
+
+/// The true labels as that matching calls them, [items]: the cluster each is matched to, or -1.
+std::vector<std::int32_t> matched_truth(Labels predicted, Labels truth);
 
 /// Share of items whose true label is the most common one of their cluster; 1 when empty.
 double purity(Labels predicted, Labels truth);

@@ -53,6 +53,9 @@ class Matcher {
     touched_.clear();
   }
 
+  const std::vector<std::int32_t>& column_of() const { return column_of_; }
+  const std::vector<std::int32_t>& row_of() const { return row_of_; }
+
   /// Of the matching once every row is inserted: the sum of its prices (strong duality).
   std::int64_t weight() const {
     std::int64_t total = 0;
@@ -136,18 +139,27 @@ class Matcher {
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> queue_;
 };
 
+/// The search is repeated for each row, so rows are the shorter side.
+Matcher match(std::span<const MatchingEntry> entries, std::int32_t rows, std::int32_t columns) {
+  std::vector<MatchingEntry> lying(entries.begin(), entries.end());
+  if (rows > columns)
+    for (auto& entry : lying) std::swap(entry.row, entry.column);
+  Matcher matcher(lying, std::min(rows, columns), std::max(rows, columns));
+  for (std::int32_t row = 0; row < std::min(rows, columns); ++row) matcher.insert(row);
+  return matcher;
+}
+
 }  // namespace
 
 std::int64_t maximum_matching_weight(std::span<const MatchingEntry> entries, std::int32_t rows,
                                      std::int32_t columns) {
-  if (rows > columns) {  // The search is repeated for each row, so rows are the shorter side.
-    std::vector<MatchingEntry> transposed(entries.begin(), entries.end());
-    for (auto& entry : transposed) std::swap(entry.row, entry.column);
-    return maximum_matching_weight(transposed, columns, rows);
-  }
-  Matcher matcher(entries, rows, columns);
-  for (std::int32_t row = 0; row < rows; ++row) matcher.insert(row);
-  return matcher.weight();
+  return match(entries, rows, columns).weight();
+}
+
+std::vector<std::int32_t> maximum_matching(std::span<const MatchingEntry> entries,
+                                           std::int32_t rows, std::int32_t columns) {
+  const auto matcher = match(entries, rows, columns);
+  return rows > columns ? matcher.row_of() : matcher.column_of();
 }
 
 }  // namespace kindred

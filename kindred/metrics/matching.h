@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kindred {
 
@@ -20,5 +21,9 @@ struct MatchingEntry {
 /// only: never more than min(rows, columns) searches of O(entries log entries), usually far less.
 std::int64_t maximum_matching_weight(std::span<const MatchingEntry> entries, std::int32_t rows,
                                      std::int32_t columns);
+
+/// The same matching: [rows], the column of each, or -1 where it has none.
+std::vector<std::int32_t> maximum_matching(std::span<const MatchingEntry> entries,
+                                           std::int32_t rows, std::int32_t columns);
 
 }  // namespace kindred

@@ -2,11 +2,16 @@
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
 #include <ctime>
+#include <future>
+#include <optional>
 
+#include "kindred/clustering/over_ranks.h"
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
+#include "kindred/nn/device.h"
 #include "kindred/policies/partition_judge.h"
 #include "kindred/runs/scores.h"
 
@@ -28,7 +33,7 @@ RunRecord describe_request(const ClusterRequest& request, const Dataset& dataset
   record.version = kVersion;
   record.command = request.command;
   record.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  record.dataset = describe_dataset(reading(request, run), dataset);
+  record.dataset = describe_dataset(reading(request, run), dataset, ranks_of(run));
   return record;
 }
 
@@ -37,6 +42,9 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
   describe_clustering(clustering, record);
   record.machine = {
       {"device", run.device}, {"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}};
+  if (const auto& ranks = ranks_of(run); ranks.size() > 1)
+    record.machine.update(
+        {{"ranks", ranks.size()}, {"exchanged_mb", static_cast<double>(ranks.bytes()) / 1e6}});
   if (!data.labels.empty()) {
     const auto known = where_known(clustering.labels, data.labels.span());
     add_scores(record.result, score_clustering(known.found, known.truth));
@@ -65,48 +73,88 @@ void judge(const Trajectories& data, const RunContext& run, Clustering& clusteri
 }
 
 /// Removes a folder in which nothing was saved, so that a failed run leaves no trace.
-struct EmptyFolderRemover {
-  const RunFolder& folder;
-
+class EmptyFolderRemover {
+ public:
+  explicit EmptyFolderRemover(const RunFolder& folder) : folder_(folder) {}
+  EmptyFolderRemover(const EmptyFolderRemover&) = delete;
+  EmptyFolderRemover& operator=(const EmptyFolderRemover&) = delete;
   ~EmptyFolderRemover() {
     std::error_code ignored;
-    fs::remove(folder.path(), ignored);  // only an empty one
+    fs::remove(folder_.path(), ignored);  // only an empty one
   }
+
+ private:
+  const RunFolder& folder_;
 };
+
+/// What the first rank says of something, to all of them.
+bool as_first_rank_says(bool said, Communicator& ranks) {
+  auto word = static_cast<std::byte>(said);
+  ranks.broadcast({&word, 1}, 0);
+  return word != std::byte{0};
+}
+
+/// How the ranks share the fit. Throws InvalidArgument where they cannot.
+Sharing sharing_of(const ClusterRequest& request, const Trajectories& data, Communicator& ranks) {
+  if (ranks.size() == 1) return Sharing::kEpisodes;
+  const auto sharing = request.method->sharing(data);
+  std::int64_t agree[] = {sharing == Sharing::kEpisodes, sharing == Sharing::kPolicies};
+  ranks.all_reduce(agree);
+  if (std::ranges::max(agree) < ranks.size())
+    throw InvalidArgument(
+        "several processes cannot share a fit by this method with these options yet; start one");
+  return sharing;
+}
 
 }  // namespace
 
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
-  require_not_finished(request, run);  // before reading takes its time
-  const Dataset dataset = reading(request, run).load();
+  auto& ranks = ranks_of(run);
+  if (ranks.is_first()) require_not_finished(request, run);  // before reading takes its time
+  std::future<void> awake;                                   // a GPU starts while the file is read
+  if (run.device != "cpu") awake = std::async(std::launch::async, [&] { wake_device(run.device); });
+  const Dataset dataset = reading(request, run).load(ranks);
+  if (awake.valid()) awake.get();
   return cluster(request, dataset, std::move(run));
 }
 
 ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run) {
   const auto& folder = request.folder;
+  auto& ranks = ranks_of(run);
   request.method->check(dataset.data);
+  const auto sharing = sharing_of(request, dataset.data, ranks);
   RunRecord record = describe_request(request, dataset, run);
-
-  make_run_folder(folder);
-  require_not_finished(request, run);
-  const RunLock lock(folder, RunLock::Purpose::kWriting);
-  const EmptyFolderRemover remover{folder};
-  if (run.resume && folder.is_finished()) {
+  std::optional<RunLock> lock;
+  std::optional<EmptyFolderRemover> remover;
+  if (ranks.is_first()) {  // the folder is its own
+    make_run_folder(folder);
+    require_not_finished(request, run);
+    lock.emplace(folder, RunLock::Purpose::kWriting);
+    remover.emplace(folder);
+  }
+  if (as_first_rank_says(ranks.is_first() && run.resume && folder.is_finished(), ranks)) {
+    if (!ranks.is_first()) return {ClusterOutcome::End::kWasFinished, {}, 0};
     auto finished = RunRecord::read(folder.record());
     require_same_data(finished.fingerprint(), record.fingerprint(), dataset.path);
     return {ClusterOutcome::End::kWasFinished, std::move(finished), 0};
   }
-  std::error_code ignored;
-  if (!run.resume) fs::remove(folder.state(), ignored);
-  run.checkpoint = folder.state();
+  if (ranks.is_first()) {
+    std::error_code ignored;
+    if (!run.resume) fs::remove(folder.state(), ignored);
+    run.checkpoint = folder.state();
+  }
   if (!dataset.path.empty()) run.data_name = dataset.path;
 
-  Clustering clustering = request.method->fit(dataset.data, run);
+  const auto data = sharing == Sharing::kPolicies ? fetch_all(dataset.data, run) : dataset.data;
+  Clustering clustering = request.method->fit(data, run);
   if (clustering.stopped)
     return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
-  judge(dataset.data, run, clustering);
-  describe_result(clustering, dataset.data, run, record);
-  save_run(folder, dataset.data, clustering, record, request.config);
+  if (!ranks.is_first()) return {ClusterOutcome::End::kFinished, {}, 0};
+  judge(data, run, clustering);
+  describe_result(clustering, data, run, record);
+  if (ranks.size() > 1)
+    record.machine["shared"] = sharing == Sharing::kPolicies ? "policies" : "episodes";
+  save_run(folder, data, clustering, record, request.config);
   return {ClusterOutcome::End::kFinished, std::move(record), 0};
 }
 

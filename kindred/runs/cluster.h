@@ -30,7 +30,8 @@ struct ClusterOutcome {
 /// case of an error. Where `run.stop_requested` ends it early, what was fitted so far is saved, and
 /// the same request with `run.resume` goes on; a finished run is left as it is then. The checkpoint
 /// is kept in the run folder. Throws InvalidArgument when another process is at work there, or when
-/// it holds a finished run that is not to be replaced.
+/// it holds a finished run that is not to be replaced. Where several processes share the run all of
+/// them call it; only the first touches the folder and returns a record.
 ClusterOutcome cluster(const ClusterRequest& request, RunContext run);
 /// The same of data that was read, or made, before.
 ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run);

@@ -12,6 +12,7 @@
 #include "kindred/data/join.h"
 #include "kindred/data/select.h"
 #include "kindred/data/truth.h"
+#include "kindred/runs/shared_dataset.h"
 
 namespace kindred {
 namespace {
@@ -111,8 +112,9 @@ Dataset DatasetOptions::load_everything() const {
   return joined;
 }
 
-Dataset DatasetOptions::load() const {
-  Dataset loaded = load_everything();
+Dataset DatasetOptions::load() const { return label_and_select(load_everything()); }
+
+Dataset DatasetOptions::label_and_select(Dataset loaded) const {
   if (!truth.empty())
     loaded.data = label_from_csv(loaded.data, truth,
                                  {.episode = truth_episode_column, .label = truth_column});
@@ -124,6 +126,16 @@ Dataset DatasetOptions::load() const {
   return loaded;
 }
 
+std::vector<std::int64_t> DatasetOptions::selected(std::span<const std::int64_t> offsets) const {
+  auto kept = episodes_by_length(offsets, min_length, max_length > 0 ? max_length : kMany);
+  if (sample == 0 || kept.empty()) return kept;
+  std::vector<std::int64_t> drawn;
+  for (const auto i :
+       sampled_episodes(std::ssize(kept), sample, static_cast<std::uint64_t>(sample_seed)))
+    drawn.push_back(kept[static_cast<std::size_t>(i)]);
+  return drawn;
+}
+
 Trajectories DatasetOptions::select(Trajectories loaded) const {
   if (min_length > 1 || max_length > 0)
     loaded = filter_by_length(loaded, min_length, max_length > 0 ? max_length : kMany);
@@ -131,7 +143,7 @@ Trajectories DatasetOptions::select(Trajectories loaded) const {
   return loaded;
 }
 
-Json describe_dataset(const DatasetOptions& options, const Dataset& dataset) {
+Json describe_dataset(const DatasetOptions& options, const Dataset& dataset, Communicator& ranks) {
   Json json = dataset.describe();
   if (!dataset.path.empty()) json["path"] = absolute_name(dataset.path);  // else never in a file
   if (dataset.files.size() > 1) {
@@ -139,9 +151,11 @@ Json describe_dataset(const DatasetOptions& options, const Dataset& dataset) {
     for (const auto& file : dataset.files) json["files"].push_back(absolute_name(file));
   }
   json["reading"] = options.to_json();
-  json["fingerprint"] = to_json(fingerprint_of(dataset.data));
+  json["fingerprint"] = to_json(fingerprint_of(dataset.data, ranks));
   json["provenance"] = dataset.data.provenance;
-  json["doctor"] = to_json(examine(dataset.data, options.read.pool.get()), false);
+  json["doctor"] = ranks.size() > 1
+                       ? Json::array()  // it would have to see all episodes
+                       : to_json(examine(dataset.data, options.read.pool.get()), false);
   return json;
 }
 

@@ -12,6 +12,7 @@
 #include "kindred/data/formats.h"
 #include "kindred/data/label_writer.h"
 #include "kindred/data/trajectories.h"
+#include "kindred/dist/communicator.h"
 
 namespace kindred {
 
@@ -54,15 +55,24 @@ struct DatasetOptions {
   /// Reads, labels and selects, with every core where `read` has no pool. Throws as the data room
   /// does.
   Dataset load() const;
+  /// The same by several processes, each of which holds some of the episodes. Collective.
+  Dataset load(Communicator& ranks) const;
   /// Reads every episode, also those that are not selected, without labelling any.
   Dataset load_everything() const;
+  /// The episodes to keep of all, by offsets alone.
+  std::vector<std::int64_t> selected(std::span<const std::int64_t> offsets) const;
   /// The episodes to keep of all.
   Trajectories select(Trajectories loaded) const;
+
+ private:
+  Dataset label_and_select(Dataset loaded) const;
 };
 
 /// What a record says of a dataset that was read so: where it is, how it was read, its fingerprint
 /// and what looks odd in it, which the pool of `options` finds out where there is one.
-nlohmann::ordered_json describe_dataset(const DatasetOptions& options, const Dataset& dataset);
+/// Collective, where `ranks` share it: what is odd is not looked for then.
+nlohmann::ordered_json describe_dataset(const DatasetOptions& options, const Dataset& dataset,
+                                        Communicator& ranks = *one_process());
 
 /// Writes labels, of all episodes that `everything` holds, into each of its files; `options` is how
 /// it was read. Each file is changed whole or not at all.

@@ -37,6 +37,11 @@ class Evaluated : public Program {
   }
 };
 
+TEST_F(Evaluated, WeightsNeedAPick) {
+  expect_bad_input(evaluate({"--weighted"}), "--weighted needs a picked cluster");
+  expect_nothing_written();
+}
+
 TEST_F(Evaluated, PoliciesActInTheEnvironmentTheDataComesFrom) {
   cluster({});
   const auto outcome = run(evaluate({"--episodes", "20"}));

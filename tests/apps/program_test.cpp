@@ -309,6 +309,8 @@ TEST_F(Program, HelpTeachesByExample) {
                                                     {"cluster", "--help"},
                                                     {"assign", "--help"},
                                                     {"score", "--help"},
+                                                    {"conflicts", "--help"},
+                                                    {"colouring", "--help"},
                                                     {"evaluate", "--help"},
                                                     {"export", "--help"},
                                                     {"render", "--help"},

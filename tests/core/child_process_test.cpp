@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "kindred/core/error.h"
 
 namespace kindred {
@@ -35,6 +37,23 @@ TEST(ChildProcess, DoesNotRunForEver) {
   EXPECT_TRUE(outcome.late);
   EXPECT_EQ(outcome.problem, "took longer than 1 s");
   EXPECT_THAT(outcome.outputs, ElementsAre("begun"));
+}
+
+TEST(RunningProgram, SaysHowItEndedAndWhatItSaid) {
+  RunningProgram program("/bin/sh", {"-c", "echo out; echo why >&2; exit 3"});
+  const auto outcome = program.finish();
+  EXPECT_EQ(outcome.problem, "ended with exit code 3");
+  EXPECT_THAT(outcome.outputs, ElementsAre("why\n"));
+  EXPECT_TRUE(program.has_ended());
+}
+
+TEST(RunningProgram, RunsMeanwhileAndEndsWhenAsked) {
+  RunningProgram program("/bin/sh", {"-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"});
+  std::this_thread::sleep_for(300ms);
+  EXPECT_FALSE(program.has_ended());
+  program.ask_to_end();
+  EXPECT_EQ(program.finish().problem, "");
+  EXPECT_THROW(RunningProgram("/no/such/program", {}), IoError);
 }
 
 TEST(ChildProcess, IsFoundInTheFoldersOfAPath) {

@@ -62,6 +62,20 @@ TEST_P(Oracle, DenseObservationsScoreAsInternedOnes) {
             log_likelihoods(interned, *environment, experts));
 }
 
+TEST_P(Oracle, StepsAddUpToEpisodes) {
+  const auto environment = make_environment(GetParam());
+  const auto experts = make_experts(*environment);
+  const auto data = rollout(*environment, experts, {.per_expert = 30, .seed = 4});
+  const auto of_steps = step_log_likelihoods(data, *environment, experts);
+  std::vector<double> sums(static_cast<std::size_t>(data.episodes()) * experts.size(), 0.0);
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    for (auto t = data.offsets[i]; t < data.offsets[i + 1]; ++t)
+      for (std::size_t p = 0; p < experts.size(); ++p)
+        sums[static_cast<std::size_t>(i) * experts.size() + p] +=
+            of_steps[static_cast<std::size_t>(t) * experts.size() + p];
+  EXPECT_EQ(sums, log_likelihoods(data, *environment, experts));
+}
+
 TEST_P(Oracle, ThreadsDoNotMatter) {
   const auto environment = make_environment(GetParam());
   const auto experts = make_experts(*environment);

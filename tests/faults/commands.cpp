@@ -50,6 +50,8 @@ void make_scene(const fs::path& scene) {
   require(scene, cluster("d4rl.hdf5", "run-d4rl"));
   require(scene, cluster("minari", "run-minari"));
   require(scene, cluster("kindred.h5", "run-again"));
+  require(scene, {"reproduce", "main", "--scale", "small", "--tasks", "diagonal",
+                  "--configurations", "exact", "--store", "store"});
   fs::copy_file(scene / "d4rl.hdf5", scene / "labelled" / "d4rl.hdf5");
   require(scene / "labelled",
           {"label", "../run-d4rl", "--into", "d4rl.hdf5", "--key", "found", "--json"});
@@ -64,6 +66,9 @@ std::vector<Command> writing_commands(const fs::path& scene) {
       {"cluster", cluster(in("kindred.h5"), "run"), {}, false, /*may_leave_some=*/true});
   commands.push_back(
       {"assign", {"assign", in("run"), in("kindred.h5"), "--json", "-o", "labels.csv"}, {}});
+  commands.push_back(
+      {"conflicts", {"conflicts", in("kindred.h5"), "--json", "-o", "conflicts"}, {}});
+  commands.push_back({"colouring", {"colouring", "petersen", "--json", "-o", "new"}, {}});
   std::vector<std::pair<std::string, std::string>> labelled{
       {"kindred.h5", "run"}, {"d4rl.hdf5", "run-d4rl"}, {"minari", "run-minari"}};
   if (has_parquet()) {
@@ -99,6 +104,9 @@ std::vector<Command> writing_commands(const fs::path& scene) {
                       true});
   commands.push_back(
       {"render", {"render", in("kindred.h5"), "--episode", "0", "--json", "-o", "walk.svg"}, {}});
+  commands.push_back({"reproduce --render",
+                      {"reproduce", "--render", "--scale", "small", "--store", "store", "--json"},
+                      {"store"}});
   commands.push_back({"experts train",
                       {"experts", "train", "path-following", "--expert", "free", "--steps", "2048",
                        "--epochs", "1", "--threads", "1", "--json", "-o", "experts"},

@@ -72,6 +72,11 @@ TEST(ClusteringScores, AllAtOnceEqualsOneByOne) {
   EXPECT_EQ(scores.completeness, completeness(a, b));
 }
 
+TEST(ClusteringScores, TrueLabelsAreCalledAsTheClustersTheyMatch) {
+  const LabelList predicted = {7, 7, 3, 3, 3, 7}, truth = {0, 0, 1, 1, 2, 0};
+  EXPECT_THAT(matched_truth(predicted, truth), ::testing::ElementsAre(7, 7, 3, 3, -1, 7));
+}
+
 TEST(ClusteringScores, AreSymmetricAndBlindToNamesToTheLastBit) {
   Random random(3, "scores");
   for (int trial = 0; trial < 50; ++trial) {

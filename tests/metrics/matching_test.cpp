@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "kindred/core/random.h"
@@ -47,6 +48,16 @@ TEST(Matching, FindsTheBestOfAllMatchings) {
     random.shuffle(std::span(entries));
     ASSERT_EQ(maximum_matching_weight(entries, rows, columns), best_by_trying(table))
         << "trial " << trial;
+    std::int64_t weight = 0;
+    std::set<std::int32_t> taken;
+    const auto column_of = maximum_matching(entries, rows, columns);
+    ASSERT_EQ(std::ssize(column_of), rows);
+    for (std::size_t row = 0; row < column_of.size(); ++row) {
+      if (column_of[row] < 0) continue;
+      EXPECT_TRUE(taken.insert(column_of[row]).second) << "trial " << trial;
+      weight += table[row][static_cast<std::size_t>(column_of[row])];
+    }
+    EXPECT_EQ(weight, best_by_trying(table)) << "trial " << trial;
   }
 }
 
