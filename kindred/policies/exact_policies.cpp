@@ -5,69 +5,15 @@
 #include <functional>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/nn/vectorise.h"
+#include "kindred/nn/cholesky.h"
 
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kParts = 8;  // of a sum, added side by side
-
-/// Cholesky factor of the lower triangle, in place, then both substitutions. A ridge keeps every
-/// pivot positive.
-KINDRED_VECTORISE
-void cholesky_solve(std::int64_t n, double* __restrict lower, std::int64_t columns,
-                    double* __restrict right) {
-  const auto row = [lower](std::int64_t i) { return lower + i * (i + 1) / 2; };
-  for (std::int64_t i = 0; i < n; ++i) {
-    double* a = row(i);
-    for (std::int64_t j = 0; j <= i; ++j) {
-      const double* b = row(j);
-      double part[kParts] = {}, sum = 0.0;
-      std::int64_t l = 0;
-      for (; l + kParts <= j; l += kParts)
-        for (std::int64_t p = 0; p < kParts; ++p) part[p] += a[l + p] * b[l + p];
-      for (; l < j; ++l) sum += a[l] * b[l];
-      for (const double p : part) sum += p;
-      a[j] = j < i ? (a[j] - sum) / b[j] : std::sqrt(a[i] - sum);
-    }
-    for (std::int64_t c = 0; c < columns; ++c) {
-      double sum = right[i * columns + c];
-      for (std::int64_t l = 0; l < i; ++l) sum -= a[l] * right[l * columns + c];
-      right[i * columns + c] = sum / a[i];
-    }
-  }
-  for (std::int64_t i = n; i-- > 0;) {
-    for (std::int64_t c = 0; c < columns; ++c) right[i * columns + c] /= row(i)[i];
-    for (std::int64_t l = 0; l < i; ++l)
-      for (std::int64_t c = 0; c < columns; ++c)
-        right[l * columns + c] -= row(i)[l] * right[i * columns + c];
-  }
-}
-
-/// Σ of the squares of L⁻¹, which is the trace of (LLᵀ)⁻¹.
-KINDRED_VECTORISE
-double inverse_trace(std::int64_t n, const double* __restrict lower) {
-  std::vector<double> column(static_cast<std::size_t>(n));
-  double trace = 0.0;
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = j; i < n; ++i) {
-      const double* a = lower + i * (i + 1) / 2;
-      double sum = i == j ? 1.0 : 0.0;
-      for (std::int64_t l = j; l < i; ++l) sum -= a[l] * column[static_cast<std::size_t>(l)];
-      sum /= a[i];
-      column[static_cast<std::size_t>(i)] = sum;
-      trace += sum * sum;
-    }
-  return trace;
-}
-
-/// The lower triangle of Σφφᵀ + ridge·I.
-std::vector<double> ridged(const StatisticsLayout& layout, std::span<const double> sums,
-                           double ridge) {
-  std::vector<double> lower(sums.begin(), sums.begin() + layout.cross());
-  for (std::int64_t m = 0; m < layout.features; ++m)
-    lower[static_cast<std::size_t>(m * (m + 3) / 2)] += ridge;
-  return lower;
+/// Of Σφφᵀ + ridge·I, with right sides [features, targets].
+CholeskyFactor factor(const StatisticsLayout& layout, std::span<const double> sums, double ridge,
+                      std::span<const double> right) {
+  return {layout.features, sums, ridge, layout.targets, right};
 }
 
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
@@ -85,10 +31,8 @@ double objective_of(std::span<const double> errors, double steps, std::vector<do
 
 std::vector<double> solve_policy(const StatisticsLayout& layout, std::span<const double> sums,
                                  double ridge) {
-  auto lower = ridged(layout, sums, ridge);
-  std::vector<double> weights(sums.begin() + layout.cross(), sums.begin() + layout.squares());
-  cholesky_solve(layout.features, lower.data(), layout.targets, weights.data());
-  return weights;
+  return factor(layout, sums, ridge, sums.subspan(static_cast<std::size_t>(layout.cross())))
+      .solution();
 }
 
 std::vector<double> fitted_error(const StatisticsLayout& layout, std::span<const double> sums,
@@ -135,15 +79,13 @@ OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
         missed[m * targets + d] -= *gram * policy[l * targets + d];
         if (l < m) missed[l * targets + d] -= *gram * policy[m * targets + d];
       }
-  auto lower = ridged(layout, sums, ridge);
-  auto change = missed;
-  cholesky_solve(layout.features, lower.data(), layout.targets, change.data());
+  const auto solved = factor(layout, sums, ridge, missed);
+  const auto change = solved.solution();
   OwnPart result;
   result.explained.assign(targets, 0.0);
   for (std::size_t i = 0; i < missed.size(); ++i)
     result.explained[i % targets] += missed[i] * change[i];
-  result.parameters =
-      static_cast<double>(features) - ridge * inverse_trace(layout.features, lower.data());
+  result.parameters = static_cast<double>(features) - ridge * solved.inverse_trace();
   return result;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kindred/nn/vectorise.h"
+#include "kindred/policies/episode_statistics.h"
 #include "kindred/policies/exact_policies.h"
 
 namespace kindred {
@@ -13,21 +13,6 @@ constexpr double kGateRidge = 1.0;
 constexpr int kMostSteps = 7;
 constexpr double kSmallStep = 5e-2, kLargeStep = 10.0;
 constexpr double kLeastSpread = 1e-6;
-
-/// Adds Σwφφᵀ (lower triangle) and Σmφ of four rows.
-KINDRED_VECTORISE
-void add_four(std::int64_t features, const double* __restrict rows, const double* __restrict spread,
-              const double* __restrict missed, double* __restrict gram, double* __restrict slope) {
-  const double *p0 = rows, *p1 = p0 + features, *p2 = p1 + features, *p3 = p2 + features;
-  for (std::int64_t m = 0; m < features; ++m) {
-    const double s0 = spread[0] * p0[m], s1 = spread[1] * p1[m], s2 = spread[2] * p2[m],
-                 s3 = spread[3] * p3[m];
-    for (std::int64_t l = 0; l <= m; ++l)
-      gram[l] += s0 * p0[l] + s1 * p1[l] + s2 * p2[l] + s3 * p3[l];
-    gram += m + 1;
-    slope[m] += missed[0] * p0[m] + missed[1] * p1[m] + missed[2] * p2[m] + missed[3] * p3[m];
-  }
-}
 
 double dot(std::span<const double> a, const double* b) {
   double sum = 0.0;
@@ -42,22 +27,22 @@ std::vector<double> fit_log_odds(const TwoKinds& sample) {
   const StatisticsLayout layout{sample.features, 1};
   std::vector<double> odds(features, 0.0), sums(static_cast<std::size_t>(layout.size()));
   const auto count = sample.rows.size() / features;
+  std::vector<double> scaled(sample.rows.size()), missed(count);
+  StepProducts products(layout);
   for (int step = 0; step < kMostSteps; ++step) {
+    // With rows times √w and what they miss over it, sums of products are Σwφφᵀ and Σmφ.
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool first = i < static_cast<std::size_t>(sample.firsts);
+      const double weight = first ? sample.first_weight : sample.second_weight;
+      const double* row = sample.rows.data() + i * features;
+      const double chance = 1.0 / (1.0 + std::exp(-dot(odds, row)));
+      const double root = std::sqrt(weight * std::max(chance * (1.0 - chance), kLeastSpread));
+      missed[i] = weight * ((first ? 1.0 : 0.0) - chance) / root;
+      for (std::size_t m = 0; m < features; ++m) scaled[i * features + m] = root * row[m];
+    }
     std::ranges::fill(sums, 0.0);
     double* slope = sums.data() + layout.cross();
-    for (std::size_t i = 0; i + 4 <= count; i += 4) {
-      double spread[4], missed[4];
-      for (std::size_t r = 0; r < 4; ++r) {
-        const bool first = i + r < static_cast<std::size_t>(sample.firsts);
-        const double weight = first ? sample.first_weight : sample.second_weight;
-        const double chance =
-            1.0 / (1.0 + std::exp(-dot(odds, sample.rows.data() + (i + r) * features)));
-        spread[r] = weight * std::max(chance * (1.0 - chance), kLeastSpread);
-        missed[r] = weight * ((first ? 1.0 : 0.0) - chance);
-      }
-      add_four(sample.features, sample.rows.data() + i * features, spread, missed, sums.data(),
-               slope);
-    }
+    products.add(static_cast<std::int64_t>(count), scaled.data(), missed.data(), sums.data());
     for (std::size_t m = 0; m < features; ++m) slope[m] -= kGateRidge * odds[m];
     auto change = solve_policy(layout, sums, kGateRidge);
     double size = 0.0;
