@@ -13,10 +13,17 @@ namespace {
 
 using namespace kindred;
 
-/// What a step of exact policies' sums costs: the lower triangle of the features, the targets' own.
+/// What the sums of a step cost: the lower triangle of the features, features by targets, the
+/// targets' squares.
 double flop_of(const StatisticsLayout& layout) {
   const auto f = static_cast<double>(layout.features), t = static_cast<double>(layout.targets);
   return f * (f + 1.0) + 2.0 * f * t + 2.0 * t;
+}
+
+/// The same by a product that does not know of the symmetry: the whole square of the features.
+double plain_flop_of(const StatisticsLayout& layout) {
+  const auto f = static_cast<double>(layout.features);
+  return flop_of(layout) + f * (f - 1.0);
 }
 
 std::string shape_of(const Settings& settings, const StatisticsLayout& layout) {
@@ -31,27 +38,27 @@ void time_products(const Settings& settings) {
   const Workers workers(settings.threads);
   const StatisticsLayout layout{.features = 1 + kInputs + settings.cosines, .targets = kActions};
   constexpr auto kRows = StepProducts::kMostRows;
-  const auto values = [&](std::int64_t count) {
-    std::vector<double> result(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] = small_number(kNoise, static_cast<std::int64_t>(i));
-    return result;
-  };
-  const auto features = values(kRows * layout.features), targets = values(kRows * layout.targets);
+  constexpr std::int64_t kBlocksOfAPiece = 2;  // about, in episodes that are long enough
   const auto blocks = settings.problem.steps / kRows;
+  const auto steps = static_cast<double>(blocks * kRows);
   settings.turns.take({{"row", "products"},
                        {"shape", shape_of(settings, layout)},
                        {"who", "Kindred"},
                        {"work", blocks * kRows},
                        {"unit", "steps"},
-                       {"flop", static_cast<double>(blocks * kRows) * flop_of(layout)}},
+                       {"flop", steps * flop_of(layout)},
+                       {"plain_flop", steps * plain_flop_of(layout)}},
                       [&] {
                         return timed([&] {
                           workers.chunks(blocks, 64, [&](std::int64_t begin, std::int64_t end) {
                             StepProducts products(layout);
+                            for (std::int64_t i = 0; i < kRows * products.stride(); ++i)
+                              products.rows()[i] = small_number(kNoise, i);
                             std::vector<double> sums(static_cast<std::size_t>(layout.size()));
-                            for (auto i = begin; i < end; ++i)
-                              products.add(kRows, features.data(), targets.data(), sums.data());
+                            for (auto i = begin; i < end; ++i) {
+                              products.add_rows(kRows);
+                              if (i % kBlocksOfAPiece == 1) products.finish(sums.data());
+                            }
                           });
                         });
                       });
@@ -68,12 +75,14 @@ void time_statistics(const Settings& settings) {
   for (std::size_t e = 0; e < labels.size(); ++e)
     labels[e] = static_cast<std::int32_t>(static_cast<std::int64_t>(e) % task.problem.policies);
   const auto steps = static_cast<double>(task.problem.steps);
+  const auto projection = 2.0 * static_cast<double>(map.inputs().count() * map.cosines());
   settings.turns.take({{"row", "statistics"},
                        {"shape", shape_of(settings, layout)},
                        {"who", "Kindred"},
                        {"work", task.problem.steps},
                        {"unit", "steps"},
-                       {"flop", steps * flop_of(layout)},
+                       {"flop", steps * (flop_of(layout) + projection)},
+                       {"plain_flop", steps * plain_flop_of(layout)},
                        {"bytes", steps * (kInputs + kActions) * sizeof(float)},
                        {"data", task.checksum.text()}},
                       [&] {

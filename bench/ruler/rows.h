@@ -35,7 +35,8 @@ void make_file(const Settings& settings);
 /// The arrays of a file by HDF5 alone, and by Kindred.
 void time_hdf5(const Settings& settings);
 void time_read(const Settings& settings);
-/// All of `kindred cluster` but starting it: reading, choosing k, writing.
+/// All of `kindred cluster` but starting it: reading, statistics, choosing k, labelling, writing;
+/// and the two steps of one round beside it.
 void time_phases(const Settings& settings);
 
 // Policies (policies.cpp).

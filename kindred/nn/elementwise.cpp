@@ -95,4 +95,23 @@ void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, f
   }
 }
 
+KINDRED_VECTORISE
+void root_two_cosines(std::int64_t rows, std::int64_t columns, std::int64_t stride, double* x) {
+  for (std::int64_t r = 0; r < rows; ++r, x += stride)
+    for (std::int64_t c = 0; c < columns; ++c) x[c] = root_two_cosine(x[c]);
+}
+
+KINDRED_VECTORISE
+void standardise_rows(std::int64_t rows, std::int64_t columns, const float* __restrict in,
+                      std::int64_t in_stride, const float* __restrict mean,
+                      const float* __restrict scale, float farthest, double* __restrict out,
+                      std::int64_t out_stride) {
+  for (std::int64_t r = 0; r < rows; ++r, in += in_stride, out += out_stride)
+    for (std::int64_t c = 0; c < columns; ++c) {
+      float x = (in[c] - mean[c]) * scale[c];
+      x = x < -farthest ? -farthest : x;
+      out[c] = x > farthest ? farthest : x;
+    }
+}
+
 }  // namespace kindred

@@ -62,6 +62,23 @@ inline float softplus(float x) {
   return positive + log1p_of_share(fast_exp(x - 2.0F * positive));
 }
 
+/// √2 cos(πx), to 4e-10.
+inline double root_two_cosine(double x) {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 · 2^52: adding it rounds to whole numbers
+  const double shifted = x + kRound;
+  const double rest = x - (shifted - kRound), z = rest * rest;  // rest within ±½
+  // The polynomial in z whose largest error there is the least.
+  double p = -0.03450216762863182;
+  p = p * z + 0.3322518822509435;
+  p = p * z - 1.8882749991955197;
+  p = p * z + 5.739881545942477;
+  p = p * z - 6.9788641100961515;
+  p = p * z + 1.4142135620628913;
+  // An odd number of half turns away the sign is the other one.
+  const auto odd = std::bit_cast<std::uint64_t>(shifted) << 63U;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) ^ odd);
+}
+
 /// x = max(x, 0)
 void relu(std::int64_t n, float* x);
 /// Zeroes the gradient where the activation was cut off.
@@ -88,5 +105,13 @@ void mix_log_probs(std::int64_t n, float log_share, float log_other_share, const
                    float floor, float* x);
 /// Rows [rows, stride] become log-probabilities over their first `columns` numbers.
 void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, float* x);
+
+/// x = √2 cos(πx) for [rows, columns], rows `stride` apart.
+void root_two_cosines(std::int64_t rows, std::int64_t columns, std::int64_t stride, double* x);
+/// out = (in - mean) · scale, but no farther from 0 than `farthest`, for [rows, columns], rows of
+/// each its own stride apart.
+void standardise_rows(std::int64_t rows, std::int64_t columns, const float* in,
+                      std::int64_t in_stride, const float* mean, const float* scale, float farthest,
+                      double* out, std::int64_t out_stride);
 
 }  // namespace kindred

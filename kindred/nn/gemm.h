@@ -48,9 +48,16 @@ inline void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a
   gemm(m, n, k, a, b, c, ProductEnds{.accumulate = accumulate});
 }
 
-/// Adds the lower triangle of XᵀX to that of C, [width, width]; above it C is left with numbers of
-/// no meaning. X is [n, width], row-major and dense; width must be a multiple of
-/// kDoubleLane.
-void add_gram(std::int64_t n, std::int64_t width, const double* x, double* c);
+/// The lower triangle of XᵀX becomes that of C, or is added to it when `accumulate`. X is
+/// [n, width] and C [width, width], both with rows `stride` numbers apart, a multiple of
+/// kDoubleLane. Past its width X is read, and past its triangle C is left with numbers of no
+/// meaning.
+void gram(std::int64_t n, std::int64_t width, std::int64_t stride, const double* x, double* c,
+          bool accumulate);
+
+/// Y = X · W + bias. X is [n, inputs] and Y [n, outputs], both with rows `stride` numbers apart; W
+/// [inputs, outputs] is dense; `outputs` must be a multiple of kDoubleLane.
+void project(std::int64_t n, std::int64_t inputs, std::int64_t outputs, std::int64_t stride,
+             const double* x, const double* weights, const double* bias, double* y);
 
 }  // namespace kindred

@@ -5,6 +5,7 @@
 #include "kindred/clustering/over_ranks.h"
 #include "kindred/data/select.h"
 #include "kindred/nn/gemm.h"
+#include "kindred/nn/vectorise.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/error_forms.h"
 
@@ -12,10 +13,16 @@ namespace kindred {
 namespace {
 
 constexpr auto kRows = StepProducts::kMostRows;
-constexpr std::int64_t kPiece = 200;  // steps, about
+constexpr std::int64_t kPiece = 200;         // steps, about
+constexpr std::int64_t kEpisodesAtOnce = 4;  // by one thread, with the same buffers
+
+KINDRED_VECTORISE
+void add_numbers(std::int64_t n, const double* __restrict from, double* __restrict to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
+}
 
 void add(std::span<const double> sums, double* to) {
-  for (std::size_t p = 0; p < sums.size(); ++p) to[p] += sums[p];
+  add_numbers(std::ssize(sums), sums.data(), to);
 }
 
 /// Adds the sums of steps, a block of rows at a time.
@@ -25,29 +32,26 @@ class StepSums {
       : data_(data),
         map_(map),
         targets_(targets),
-        layout_{map.count(), targets.count()},
-        rows_(static_cast<std::size_t>(kRows * map.obs_dim())),
-        phi_(static_cast<std::size_t>(kRows * layout_.features)),
-        actions_(static_cast<std::size_t>(kRows * layout_.targets)),
-        products_(layout_) {}
+        seen_(static_cast<std::size_t>(kRows * map.obs_dim())),
+        products_({map.count(), targets.count()}) {}
 
   void add(std::int64_t begin, std::int64_t end, double* sums) {
     for (auto from = begin; from < end; from += kRows) {
       const auto n = std::min(kRows, end - from);
-      data_.observations.copy(from, from + n, rows_.data());
-      map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())), phi_);
-      targets_.copy(data_.actions, from, from + n, actions_);
-      products_.add(n, phi_.data(), actions_.data(), sums);
+      data_.observations.copy(from, from + n, seen_.data());
+      map_.apply(std::span(seen_).first(static_cast<std::size_t>(n * map_.obs_dim())),
+                 products_.rows(), products_.stride());
+      targets_.copy(data_.actions, from, from + n, products_.targets(), products_.stride());
+      products_.add_rows(n);
     }
+    products_.finish(sums);
   }
 
  private:
   const Trajectories& data_;
   const FeatureMap& map_;
   const ActionTargets& targets_;
-  StatisticsLayout layout_;
-  std::vector<float> rows_;
-  std::vector<double> phi_, actions_;
+  std::vector<float> seen_;
   StepProducts products_;
 };
 
@@ -55,31 +59,42 @@ class StepSums {
 
 StepProducts::StepProducts(const StatisticsLayout& layout)
     : layout_(layout),
-      width_(padded(layout.features + layout.targets, kDoubleLane)),
-      rows_(static_cast<std::size_t>(kMostRows * width_), 0.0),
-      products_(static_cast<std::size_t>(width_ * width_)) {}
+      stride_(padded(layout.features + std::max(layout.targets, FeatureMap::kRoom), kDoubleLane)),
+      rows_(static_cast<std::size_t>(kMostRows * stride_), 0.0),
+      products_(static_cast<std::size_t>((layout.features + layout.targets) * stride_), 0.0) {}
 
-void StepProducts::add(std::int64_t n, const double* features, const double* targets,
-                       double* sums) {
-  std::ranges::fill(products_, 0.0);
-  for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
-    const auto count = std::min(kMostRows, n - begin);
-    for (std::int64_t t = 0; t < count; ++t) {
-      double* row = rows_.data() + t * width_;
-      row = std::copy_n(features + (begin + t) * layout_.features, layout_.features, row);
-      std::copy_n(targets + (begin + t) * layout_.targets, layout_.targets, row);
-    }
-    add_gram(count, width_, rows_.data(), products_.data());
-  }
+void StepProducts::add_rows(std::int64_t n) {
+  gram(n, layout_.features + layout_.targets, stride_, rows_.data(), products_.data(),
+       /*accumulate=*/steps_ > 0);
+  steps_ += n;
+}
+
+void StepProducts::finish(double* sums) {
+  if (steps_ == 0) return;
   const double* row = products_.data();
   double* to = sums;
-  for (std::int64_t m = 0; m < layout_.features; ++m, row += width_)
-    for (std::int64_t l = 0; l <= m; ++l) *to++ += row[l];
-  for (std::int64_t d = 0; d < layout_.targets; ++d, row += width_) {
+  for (std::int64_t m = 0; m < layout_.features; to += ++m, row += stride_)
+    add_numbers(m + 1, row, to);
+  for (std::int64_t d = 0; d < layout_.targets; ++d, row += stride_) {
     for (std::int64_t m = 0; m < layout_.features; ++m) to[m * layout_.targets + d] += row[m];
     sums[layout_.squares() + d] += row[layout_.features + d];
   }
-  sums[layout_.steps()] += static_cast<double>(n);
+  sums[layout_.steps()] += static_cast<double>(steps_);
+  steps_ = 0;
+}
+
+void StepProducts::add(std::int64_t n, const double* features, const double* targets,
+                       double* sums) {
+  for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
+    const auto count = std::min(kMostRows, n - begin);
+    for (std::int64_t t = 0; t < count; ++t) {
+      double* row = rows() + t * stride_;
+      row = std::copy_n(features + (begin + t) * layout_.features, layout_.features, row);
+      std::copy_n(targets + (begin + t) * layout_.targets, layout_.targets, row);
+    }
+    add_rows(count);
+  }
+  finish(sums);
 }
 
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,
@@ -157,15 +172,15 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
   const auto bounds = equal_parts(data.offsets.span(), ranks.size());
   const auto first = bounds[static_cast<std::size_t>(ranks.rank())];
   const auto count = bounds[static_cast<std::size_t>(ranks.rank()) + 1] - first;
-  workers.chunks(count, 1, [&](std::int64_t begin, std::int64_t) {
+  workers.chunks(count, kEpisodesAtOnce, [&](std::int64_t begin, std::int64_t end) {
     StepSums steps(data, map, targets);
-    const auto i = first + begin;
-    auto piece = first_piece(i);
-    for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
-      const auto own = row(rows, piece++);
-      std::ranges::fill(own, 0.0);
-      steps.add(from, to, own.data());
-    }
+    auto piece = first_piece(first + begin);
+    for (auto i = first + begin; i < first + end; ++i)
+      for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
+        const auto own = row(rows, piece++);
+        std::ranges::fill(own, 0.0);
+        steps.add(from, to, own.data());
+      }
   });
   std::vector<Share> shares;
   for (std::size_t r = 0; r + 1 < bounds.size(); ++r)

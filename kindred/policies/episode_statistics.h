@@ -45,21 +45,33 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
 std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std::int64_t end,
                               const FeatureMap& map, const ActionTargets& targets);
 
-/// Adds the sums of steps whose features and targets are known.
+/// Adds up steps whose features and targets are known. Nothing is allocated after it is made.
 class StepProducts {
  public:
   static constexpr std::int64_t kMostRows = 128;  ///< So many stay in the cache.
 
   explicit StepProducts(const StatisticsLayout& layout);
 
-  /// `features` [n, features], `targets` [n, targets].
+  /// Where steps are put down, at most kMostRows: the features of one, then its targets, and the
+  /// next `stride` numbers on. Features have room for FeatureMap::kRoom more numbers, so targets
+  /// come last.
+  double* rows() { return rows_.data(); }
+  double* targets() { return rows() + layout_.features; }
+  std::int64_t stride() const { return stride_; }
+  /// The first n of them join those before.
+  void add_rows(std::int64_t n);
+  /// Adds the sums of all that joined to `sums`, and begins anew.
+  void finish(double* sums);
+
+  /// All at once: `features` [n, features], `targets` [n, targets].
   void add(std::int64_t n, const double* features, const double* targets, double* sums);
 
  private:
   StatisticsLayout layout_;
-  std::int64_t width_;            // of features and targets side by side
-  std::vector<double> rows_;      // [kMostRows, width]
-  std::vector<double> products_;  // [width, width]
+  std::int64_t stride_;
+  std::int64_t steps_ = 0;        // that joined
+  std::vector<double> rows_;      // [kMostRows, stride]
+  std::vector<double> products_;  // [features + targets, stride]
 };
 
 /// What exact policies ask of the steps of episodes, however these are kept. Long episodes are

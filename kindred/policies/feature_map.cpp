@@ -7,38 +7,24 @@
 #include <numbers>
 
 #include "kindred/core/random.h"
-#include "kindred/nn/vectorise.h"
+#include "kindred/nn/elementwise.h"
 
 namespace kindred {
 namespace {
 
 constexpr std::int64_t kMostCosines = 4096;
+constexpr std::int64_t kBlockRows = 128;  // stay in the cache between passes over them
 
-/// √2 cos x of every x, to 1e-9 for |x| below 1e5. Unlike std::cos it takes several at a time.
-KINDRED_VECTORISE
-void cosines_of(std::int64_t n, double* __restrict x) {
-  constexpr double kPi = std::numbers::pi;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double turns = std::floor(x[i] / kPi + 0.5);
-    const double odd = turns - 2.0 * std::floor(0.5 * turns);
-    const double r = x[i] - turns * kPi, rr = r * r;  // r within ±π/2, where the series is short
-    const double cosine =
-        1.0 + rr * (-1.0 / 2 +
-                    rr * (1.0 / 24 +
-                          rr * (-1.0 / 720 +
-                                rr * (1.0 / 40320 +
-                                      rr * (-1.0 / 3628800 +
-                                            rr * (1.0 / 479001600 + rr * (-1.0 / 87178291200)))))));
-    x[i] = std::numbers::sqrt2 * (1.0 - 2.0 * odd) * cosine;
+/// Angles [.., columns] in half turns, rows padded to whole lanes.
+std::vector<double> in_half_turns(std::span<const double> angles, std::int64_t columns) {
+  const auto width = padded(columns, kDoubleLane);
+  std::vector<double> turns;
+  for (std::int64_t i = 0; i < std::ssize(angles); ++i) {
+    turns.push_back(angles[static_cast<std::size_t>(i)] / std::numbers::pi);
+    if (i % columns == columns - 1)
+      turns.resize(turns.size() + static_cast<std::size_t>(width - columns), 0.0);
   }
-}
-
-/// to[c] += numbers[i] × directions[i, c].
-KINDRED_VECTORISE
-void add_projections(std::int64_t numbers, std::int64_t cosines, const double* __restrict number,
-                     const double* __restrict directions, double* __restrict to) {
-  for (std::int64_t i = 0; i < numbers; ++i)
-    for (std::int64_t c = 0; c < cosines; ++c) to[c] += number[i] * directions[i * cosines + c];
+  return turns;
 }
 
 /// A number varies when its deviation is more than rounding leaves of its size.
@@ -62,22 +48,46 @@ FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length
       directions_[static_cast<std::size_t>(i * cosines + c)] = scale * random.normal();
     phases_[static_cast<std::size_t>(c)] = random.uniform(0.0, 2.0 * std::numbers::pi);
   }
+  turns_ = in_half_turns(directions_, cosines);
+  first_turns_ = in_half_turns(phases_, cosines);
+  for (std::int64_t i = 0; i < inputs_.count(); ++i) {
+    const auto column = inputs_.columns[static_cast<std::size_t>(i)];
+    if (!runs_.empty() && column == runs_.back().column + runs_.back().size)
+      ++runs_.back().size;
+    else
+      runs_.push_back({i, column, 1});
+  }
 }
 
 void FeatureMap::apply(std::span<const float> rows, std::span<double> out) const {
-  const auto n = static_cast<std::int64_t>(rows.size()) / inputs_.obs_dim;
-  const auto width = static_cast<std::size_t>(inputs_.count());
-  std::vector<float> scaled(static_cast<std::size_t>(n) * width);
-  inputs_.apply(rows, scaled);
-  for (std::size_t t = 0; t < static_cast<std::size_t>(n); ++t) {
-    double* to = out.data() + t * static_cast<std::size_t>(count());
-    *to++ = 1.0;
-    const double* numbers = to;
-    for (std::size_t i = 0; i < width; ++i)
-      *to++ = std::clamp(static_cast<double>(scaled[t * width + i]), -kFarthest, kFarthest);
-    std::ranges::copy(phases_, to);
-    add_projections(inputs_.count(), cosines_, numbers, directions_.data(), to);
-    cosines_of(cosines_, to);
+  const auto n = std::ssize(rows) / obs_dim(), stride = count() + kRoom;
+  std::vector<double> block(static_cast<std::size_t>(std::min(n, kBlockRows) * stride));
+  for (std::int64_t begin = 0; begin < n; begin += kBlockRows) {
+    const auto part = std::min(kBlockRows, n - begin);
+    apply(rows.subspan(static_cast<std::size_t>(begin * obs_dim()),
+                       static_cast<std::size_t>(part * obs_dim())),
+          block.data(), stride);
+    for (std::int64_t t = 0; t < part; ++t)
+      std::copy_n(block.data() + t * stride, count(), out.data() + (begin + t) * count());
+  }
+}
+
+void FeatureMap::apply(std::span<const float> rows, double* out, std::int64_t stride) const {
+  const auto n = std::ssize(rows) / obs_dim(), numbers = inputs_.count();
+  for (std::int64_t begin = 0; begin < n; begin += kBlockRows) {
+    const auto part = std::min(kBlockRows, n - begin);
+    const float* const row = rows.data() + begin * obs_dim();
+    double* const to = out + begin * stride;
+    for (std::int64_t t = 0; t < part; ++t) to[t * stride] = 1.0;
+    for (const auto& [input, column, size] : runs_)
+      standardise_rows(part, size, row + column, obs_dim(), inputs_.mean.data() + input,
+                       inputs_.scale.data() + input, static_cast<float>(kFarthest), to + 1 + input,
+                       stride);
+    if (cosines_ == 0) continue;
+    double* const cosines = to + 1 + numbers;
+    project(part, numbers, std::ssize(first_turns_), stride, to + 1, turns_.data(),
+            first_turns_.data(), cosines);
+    root_two_cosines(part, cosines_, stride, cosines);
   }
 }
 
@@ -131,12 +141,23 @@ double ActionTargets::value(const Actions& actions, std::int64_t step, std::int6
   return actions.floats()[step * actions.dim() + column];
 }
 
-void ActionTargets::copy(const Actions& actions, std::int64_t begin, std::int64_t end,
-                         std::span<double> out) const {
-  auto to = out.begin();
-  for (auto t = begin; t < end; ++t)
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-      *to++ = (value(actions, t, columns_[i]) - mean_[i]) * scale_[i];
+void ActionTargets::copy(const Actions& actions, std::int64_t begin, std::int64_t end, double* out,
+                         std::int64_t stride) const {
+  const auto standardised = [&](const auto& value_of) {
+    for (auto t = begin; t < end; ++t, out += stride)
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        out[i] = (value_of(t, columns_[i]) - mean_[i]) * scale_[i];
+  };
+  if (discrete_) {
+    const auto* chosen = actions.ints().data();
+    standardised(
+        [=](std::int64_t t, std::int64_t column) { return chosen[t] == column ? 1.0 : 0.0; });
+  } else {
+    const auto* rows = actions.floats().data();
+    standardised([=, dim = actions.dim()](std::int64_t t, std::int64_t column) {
+      return static_cast<double>(rows[t * dim + column]);
+    });
+  }
 }
 
 std::vector<double> ActionTargets::in_units(std::span<const double> weights) const {

@@ -8,6 +8,7 @@
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/data/trajectories.h"
+#include "kindred/nn/gemm.h"
 
 namespace kindred {
 
@@ -17,7 +18,8 @@ namespace kindred {
 /// observations a cosine changes its sign, about.
 class FeatureMap {
  public:
-  static constexpr double kFarthest = 5.0;  ///< Deviations from the mean.
+  static constexpr double kFarthest = 5.0;                ///< Deviations from the mean.
+  static constexpr std::int64_t kRoom = kDoubleLane - 1;  ///< See apply.
 
   FeatureMap(const Observations& observations, std::int64_t cosines, double length = 1.0);
 
@@ -34,6 +36,9 @@ class FeatureMap {
   std::int64_t obs_dim() const { return inputs_.obs_dim; }
   /// Observations [n, obs_dim] → features [n, count].
   void apply(std::span<const float> rows, std::span<double> out) const;
+  /// The same into rows `stride` numbers apart, of which each has room for kRoom more: these are
+  /// left with numbers of no meaning.
+  void apply(std::span<const float> rows, double* out, std::int64_t stride) const;
 
   void save(ArrayFileWriter& file) const;
   static FeatureMap load(const ArrayFileReader& file);
@@ -46,6 +51,14 @@ class FeatureMap {
   double length_;
   std::vector<double> directions_;  // [inputs, cosines]
   std::vector<double> phases_;      // [cosines]
+  // Both in half turns, padded to whole lanes.
+  std::vector<double> turns_;        // [inputs, padded cosines]
+  std::vector<double> first_turns_;  // [padded cosines]
+  /// Inputs from columns side by side.
+  struct Run {
+    std::int64_t input, column, size;
+  };
+  std::vector<Run> runs_;
 };
 
 /// Continuous actions standardised over the dataset; discrete ones as a standardised 0 or 1 for
@@ -60,7 +73,12 @@ class ActionTargets {
   std::int64_t actions() const { return actions_; }
   /// Steps [begin, end) → targets [end - begin, count].
   void copy(const Actions& actions, std::int64_t begin, std::int64_t end,
-            std::span<double> out) const;
+            std::span<double> out) const {
+    copy(actions, begin, end, out.data(), count());
+  }
+  /// The same into rows `stride` numbers apart.
+  void copy(const Actions& actions, std::int64_t begin, std::int64_t end, double* out,
+            std::int64_t stride) const;
 
   /// The mean action in the data's own units where the targets are linear in features: their
   /// weights [features, count], the first of a constant 1 → [features, actions]. Of discrete

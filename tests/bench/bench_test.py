@@ -69,6 +69,14 @@ class Ratios(unittest.TestCase):
         row = measured([ours], [limit])
         self.assertEqual(row["entries"][1]["ratio_seconds"]["median"], 0.5)  # 5 of 10 a second
 
+    def test_work_that_a_symmetry_saves_is_shown_beside_what_is_done(self):
+        ours = line("Kindred", 2.0, flop=10.0, plain_flop=18.0)
+        limit = {"row": "sgemm", "shape": "768", "who": "machine", "flop": 40.0, "seconds": 4.0, "cpu": 8.0}
+        table = bench.roofline_of(record_of(measured([ours], [limit])))
+        shares = [text.split(" | ")[4:] for text in table if "products in float" in text]
+        self.assertEqual(shares, [["0.5 (0.5 – 0.5)", "0.5 |"], ["0.9 (0.9 – 0.9)", "0.9 |"]])
+        self.assertIn("M-step * |", "\n".join(table))
+
     def test_the_strongest_peer_comes_first(self):
         row = measured([line("Kindred", 1.0)], [line("slow", 9.0)], [line("fast", 2.0)])
         self.assertEqual([p["who"] for p in bench.peers_of(record_of(row), row)], ["fast", "slow"])

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "kindred/core/random.h"
@@ -89,6 +90,35 @@ TEST(Elementwise, FastLogIsRightToTheLastBits) {
     if (x > 0.0F) check(x);
   });
   EXPECT_EQ(fast_log(1.0F), 0.0F);
+}
+
+TEST(Elementwise, CosinesOfHalfTurnsAreRightToTenDigits) {
+  double worst = 0.0;
+  sweep(-40.0F, 40.0F, [&](float half_turns) {
+    const double x = static_cast<double>(half_turns) + 1e-9;
+    const double expected = std::numbers::sqrt2 * std::cos(std::numbers::pi * x);
+    worst = std::max(worst, std::abs(root_two_cosine(x) - expected));
+  });
+  EXPECT_LT(worst, 4e-10);
+  EXPECT_NEAR(root_two_cosine(1e6 + 0.25), 1.0, 4e-10);
+}
+
+/// Rows apart, what lies between them untouched, far numbers brought near.
+TEST(Elementwise, StandardisesRows) {
+  constexpr std::int64_t kRows = 5, kColumns = 19, kIn = 21, kOut = 23;
+  std::vector<float> in(kRows * kIn), mean(kColumns), scale(kColumns);
+  Random random(7, "rows");
+  for (auto* numbers : {&in, &mean, &scale})
+    for (auto& x : *numbers) x = static_cast<float>(3.0 * random.normal());
+  std::vector<double> out(kRows * kOut, -99.0);
+  standardise_rows(kRows, kColumns, in.data(), kIn, mean.data(), scale.data(), 5.0F, out.data(),
+                   kOut);
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t c = 0; c < kOut; ++c) {
+      const float x = c < kColumns ? (in[r * kIn + c] - mean[c]) * scale[c] : 0.0F;
+      EXPECT_EQ(out[r * kOut + c],
+                c < kColumns ? static_cast<double>(std::clamp(x, -5.0F, 5.0F)) : -99.0);
+    }
 }
 
 TEST(Elementwise, TransposesAnyShape) {

@@ -110,23 +110,57 @@ TEST(Gemm, DoesNotDependOnTheRowsAround) {
   EXPECT_EQ(together, alone);
 }
 
-TEST(Gemm, AddsTheLowerTriangleOfAGramMatrix) {
-  for (const std::int64_t width : {8, 16, 24, 40, 88})
-    for (const std::int64_t n : {1, 5, 128}) {
-      const auto values = normal_values(n * width, 4), start = normal_values(width * width, 5);
-      const std::vector<double> x(values.begin(), values.end());
-      std::vector<double> c(start.begin(), start.end());
-      add_gram(n, width, x.data(), c.data());
-      for (std::int64_t i = 0; i < width; ++i)
-        for (std::int64_t j = 0; j <= i; ++j) {
-          const auto at = static_cast<std::size_t>(i * width + j);
-          auto expected = static_cast<double>(start[at]);
-          for (std::int64_t t = 0; t < n; ++t)
-            expected += x[static_cast<std::size_t>(t * width + i)] *
-                        x[static_cast<std::size_t>(t * width + j)];
-          ASSERT_NEAR(c[at], expected, 1e-11) << width << " at " << i << "," << j;
+/// Widths on both sides of every edge of a tile, rows closer together and farther apart.
+TEST(Gemm, GivesTheLowerTriangleOfAGramMatrix) {
+  for (const std::int64_t width : {1, 3, 8, 9, 15, 16, 17, 24, 30, 40, 84, 88})
+    for (const std::int64_t n : {1, 5, 128})
+      for (const std::int64_t more : {std::int64_t{0}, kDoubleLane})
+        for (const bool accumulate : {false, true}) {
+          const auto stride = padded(width, kDoubleLane) + more;
+          const auto values = normal_values(n * stride, 4),
+                     start = normal_values(width * stride, 5);
+          const std::vector<double> x(values.begin(), values.end());
+          std::vector<double> c(start.begin(), start.end());
+          gram(n, width, stride, x.data(), c.data(), accumulate);
+          for (std::int64_t i = 0; i < width; ++i)
+            for (std::int64_t j = 0; j <= i; ++j) {
+              const auto at = static_cast<std::size_t>(i * stride + j);
+              auto expected = accumulate ? static_cast<double>(start[at]) : 0.0;
+              for (std::int64_t t = 0; t < n; ++t)
+                expected += x[static_cast<std::size_t>(t * stride + i)] *
+                            x[static_cast<std::size_t>(t * stride + j)];
+              ASSERT_NEAR(c[at], expected, 1e-11) << width << " at " << i << "," << j;
+            }
         }
-    }
+}
+
+/// In place: what is projected and where it goes lie in the same rows, and nothing else changes.
+TEST(Gemm, ProjectsRows) {
+  for (const std::int64_t n : {1, 11, 30})
+    for (const std::int64_t inputs : {1, 17})
+      for (const std::int64_t outputs : {8, 16, 24, 64}) {
+        const auto stride = 2 + inputs + outputs + 3;
+        const auto values = normal_values(n * stride, 1), w = normal_values(inputs * outputs, 2),
+                   b = normal_values(outputs, 3);
+        const std::vector<double> before(values.begin(), values.end()), weights(w.begin(), w.end()),
+            bias(b.begin(), b.end());
+        auto rows = before;
+        project(n, inputs, outputs, stride, rows.data() + 2, weights.data(), bias.data(),
+                rows.data() + 2 + inputs);
+        for (std::int64_t t = 0; t < n; ++t)
+          for (std::int64_t c = 0; c < stride; ++c) {
+            const auto at = static_cast<std::size_t>(t * stride + c);
+            auto expected = before[at];
+            const auto j = c - 2 - inputs;
+            if (j >= 0 && j < outputs) {
+              expected = bias[static_cast<std::size_t>(j)];
+              for (std::int64_t i = 0; i < inputs; ++i)
+                expected += before[static_cast<std::size_t>(t * stride + 2 + i)] *
+                            weights[static_cast<std::size_t>(i * outputs + j)];
+            }
+            ASSERT_NEAR(rows[at], expected, 1e-12) << n << " " << inputs << " " << outputs;
+          }
+      }
 }
 
 TEST(Gemm, PadsToWholeLanes) {
