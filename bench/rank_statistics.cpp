@@ -73,7 +73,7 @@ double median(std::vector<double> values) {
 
 int run(int argc, char** argv) {
   const auto number = [&](int i, std::int64_t usual) {
-    return argc > i ? std::atoll(argv[i]) : usual;
+    return argc > i ? std::int64_t{std::atoll(argv[i])} : usual;
   };
   const auto size = number(2, 2), turns = number(3, 5), episodes = number(4, 1000);
   DatasetOptions reading;

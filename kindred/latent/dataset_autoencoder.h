@@ -64,6 +64,6 @@ class DatasetAutoencoder {
 std::unique_ptr<DatasetAutoencoder> make_dataset_autoencoder(
     const Trajectories& data, const NetworkInputs& inputs,
     const AutoencoderArchitecture& architecture, std::int64_t batch, const RunContext& run,
-    PartSharing* sharing);
+    PartSharing* sharing = nullptr);
 
 }  // namespace kindred::latent

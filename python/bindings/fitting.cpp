@@ -67,8 +67,8 @@ class Fit {
  public:
   Fit(const PyDataset& data, const std::string& method, const std::string& options,
       const std::string& preset, const std::string& folder, int threads, const std::string& device,
-      bool resume, bool force, const Group* group)
-      : data_(data), method_(find_method(method).make()) {
+      bool resume, bool force, Meeting* meeting, const std::shared_ptr<Loss>& loss)
+      : data_(data), method_(find_method(method).make()), threads_(threads) {
     require_device(device);
     if (!preset.empty()) method_->use_preset(preset);
     const auto table = method_->describe();
@@ -80,16 +80,17 @@ class Fit {
     request_.command = "kindred (Python)";
     request_.config = fmt::format("method = \"{}\"\n{}", method, to_toml(table));
     RunContext run;
-    run.pool = std::make_shared<ThreadPool>(threads);
     run.device = device;
     run.resume = resume;
-    if (!group) {
+    if (!meeting) {
+      run.pool = std::make_shared<ThreadPool>(threads);
       task_.emplace(std::move(run), [this](const RunContext& context) {
         outcome_ = cluster(request_, data_.dataset, context);
       });
       return;
     }
-    run.communicator = group->ranks;
+    invitation_ = meeting->next();
+    invitation_.options.on_loss = [loss](const std::string& line) { loss->note(line); };
     task_.emplace(std::move(run), [this, asked = method + " " + request_.config](
                                       const RunContext& context) { share(context, asked); });
   }
@@ -99,9 +100,12 @@ class Fit {
 
  private:
   /// This process's part of a fit that several share; each gets all of the run.
-  void share(const RunContext& run, const std::string& asked) {
+  void share(RunContext run, const std::string& asked) {
+    run.communicator = join_group(invitation_.options);
     auto& ranks = *run.communicator;
     try {
+      const auto usual = threads_of(ranks);
+      run.pool = std::make_shared<ThreadPool>(threads_ > 0 ? threads_ : usual);
       require_alike(asked, "options", ranks);
       require_alike(to_json(fingerprint_of(data_.dataset.data)).dump(), "data", ranks);
       outcome_ = cluster(request_, data_.dataset, run);
@@ -118,6 +122,8 @@ class Fit {
 
   PyDataset data_;
   std::unique_ptr<ConfiguredMethod> method_;
+  int threads_;
+  Meeting::Invitation invitation_;
   ClusterRequest request_;
   ClusterOutcome outcome_;
   std::optional<Task> task_;  // the last: it ends before what it uses
@@ -128,10 +134,10 @@ class Job {
  public:
   Job(const PyDataset& data, const std::string& method, const std::string& options,
       const std::string& preset, const std::string& folder, int threads, const std::string& device,
-      bool resume, bool force, const Group* group)
-      : loss_(group ? group->loss : nullptr),
+      bool resume, bool force, Meeting* meeting)
+      : loss_(meeting ? std::make_shared<Loss>() : nullptr),
         fit_(std::make_unique<Fit>(data, method, options, preset, folder, threads, device, resume,
-                                   force, group)) {}
+                                   force, meeting, loss_)) {}
   /// A thread that waits for a process that is gone cannot be woken: it is left behind, with all
   /// that it uses.
   ~Job() {
@@ -182,10 +188,10 @@ void bind_fitting(nb::module_& module) {
   module.def("describe_loading", &describe_loading);
   nb::class_<Job>(module, "Job")
       .def(nb::init<const PyDataset&, const std::string&, const std::string&, const std::string&,
-                    const std::string&, int, const std::string&, bool, bool, const Group*>(),
+                    const std::string&, int, const std::string&, bool, bool, Meeting*>(),
            nb::arg("data"), nb::arg("method"), nb::arg("options"), nb::arg("preset"),
            nb::arg("folder"), nb::arg("threads"), nb::arg("device"), nb::arg("resume"),
-           nb::arg("force"), nb::arg("group").none())
+           nb::arg("force"), nb::arg("meeting").none())
       .def("wait", &Job::wait, nb::arg("seconds"))
       .def("stop", &Job::stop)
       .def("progress", &Job::progress)

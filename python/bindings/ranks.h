@@ -33,16 +33,6 @@ class Loss {
   std::atomic<bool> known_ = false;
 };
 
-/// Processes that have joined for one fit.
-struct Group {
-  std::shared_ptr<Communicator> ranks;
-  std::shared_ptr<Loss> loss;
-  std::int64_t on_this_host = 1;
-
-  std::int64_t rank() const { return ranks->rank(); }
-  std::int64_t size() const { return ranks->size(); }
-};
-
 /// Where processes find each other, for one fit after the other.
 class Meeting {
  public:
@@ -50,14 +40,24 @@ class Meeting {
   Meeting(std::int64_t rank, std::int64_t size, const std::string& address, double patience,
           std::map<std::string, std::string> variables);
 
+  std::int64_t rank() const { return options_.rank; }
   std::int64_t size() const { return options_.size; }
-  /// Waits for the others. All of them join as often.
-  Group join();
+
+  /// How to join for one fit, and what has to be there until it is over.
+  struct Invitation {
+    GroupOptions options;
+    std::shared_ptr<void> store;
+  };
+  /// For the next fit; all processes ask as often.
+  Invitation next();
 
  private:
   GroupOptions options_;
   std::shared_ptr<void> store_;  // where this process keeps it
-  std::int64_t joined_ = 0;
+  std::int64_t fits_ = 0;
 };
+
+/// How many threads this process has where those on one host share its cores. Collective.
+int threads_of(Communicator& ranks);
 
 }  // namespace kindred::python

@@ -48,15 +48,10 @@ class Dataset:
     def undo(self) -> list[str]: ...
     def extract(self, episodes: list[int], target: str) -> None: ...
 
-class Group:
+class Meeting:
     rank: int
     size: int
-    on_this_host: int
-
-class Meeting:
-    size: int
     def __init__(self, rank: int, size: int, address: str, patience: float, variables: dict[str, str]) -> None: ...
-    def join(self) -> Group: ...
 
 class Job:
     def __init__(
@@ -70,7 +65,7 @@ class Job:
         device: str,
         resume: bool,
         force: bool,
-        group: Group | None,
+        meeting: Meeting | None,
     ) -> None: ...
     def wait(self, seconds: float) -> bool: ...
     def stop(self) -> None: ...

@@ -12,7 +12,7 @@ from typing import Any
 
 from kindred import _core
 from kindred._data import Dataset, load
-from kindred._ranks import join
+from kindred._ranks import meeting_of
 from kindred._run import Run
 
 #: Called with what is being done, the round, the most rounds (0: unknown) and the share that is done.
@@ -75,17 +75,13 @@ def fit(
     communicator: Any,
 ) -> Run:
     """Fits on a thread of its own and waits; whatever is raised meanwhile, Ctrl-C too, ends the fit."""
-    group = join(communicator)
-    count = threads(n_jobs)
-    if group is not None:
-        if count == 0:  # processes on one machine share its cores
-            count = max(1, (os.cpu_count() or 1) // group.on_this_host)
-        if group.rank > 0:
-            run, progress = None, progress is not True and progress  # the first one's
+    meeting = meeting_of(communicator)
+    if meeting is not None and meeting.rank > 0:  # the folder and the bar are the first one's
+        run, progress = None, progress is not True and progress
     home = _TemporaryFolder() if run is None else None
     folder = os.path.join(home.path, "run") if home else os.fspath(run or "")
     job = _core.Job(
-        data._core, method, json.dumps(options), preset or "", folder, count, device, resume, force, group
+        data._core, method, json.dumps(options), preset or "", folder, threads(n_jobs), device, resume, force, meeting
     )
     wait_for(job, progress)
     if job.result() == "stopped":

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import socket
 import sys
@@ -31,48 +32,47 @@ class Ranks:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_meeting": None}
 
-    def join(self) -> _core.Group | None:
+    def meeting(self) -> _core.Meeting:
         if self.rank < 0:
             raise ValueError(f"rank is {self.rank}; ranks are numbered from 0")
         if self._meeting is None:
             self._meeting = _meet(self.rank, self.size, self.address, self.patience)
-        return self._meeting.join() if self._meeting.size > 1 else None
+        return self._meeting
 
 
-class _FromEnvironment:
+@functools.cache
+def _started() -> _core.Meeting:
     """Those that torchrun, srun or mpirun started."""
-
-    meeting: _core.Meeting | None = None
-
-    @classmethod
-    def join(cls) -> _core.Group | None:
-        if cls.meeting is None:
-            cls.meeting = _meet(-1, 0, "", 20.0)
-        return cls.meeting.join() if cls.meeting.size > 1 else None
+    return _meet(-1, 0, "", 20.0)
 
 
-def join(communicator: Any) -> _core.Group | None:
-    """Waits for the others; None where there are none."""
+def meeting_of(communicator: Any) -> _core.Meeting | None:
+    """Where the processes that share the next fit find each other; None where there is but this one."""
+    meeting = _named(communicator)
+    return meeting if meeting is not None and meeting.size > 1 else None
+
+
+def _named(communicator: Any) -> _core.Meeting | None:
     if communicator is None:
         return None
     if isinstance(communicator, Ranks):
-        return communicator.join()
+        return communicator.meeting()
     if isinstance(communicator, str):
         if communicator == "env":
-            return _FromEnvironment.join()
+            return _started()
         if communicator == "torch":
-            return _join_torch(None)
+            return _through_torch(None)
     elif isinstance(communicator, ModuleType):
         if communicator.__name__ == "torch.distributed":
-            return _join_torch(None)
+            return _through_torch(None)
     elif type(communicator).__module__.startswith("torch."):
-        return _join_torch(communicator)
+        return _through_torch(communicator)
     raise ValueError(
         f"communicator is {communicator!r}; it can be None, 'torch', a group of torch.distributed's, 'env' or kindred.Ranks"
     )
 
 
-def _join_torch(group: Any) -> _core.Group | None:
+def _through_torch(group: Any) -> _core.Meeting | None:
     """Through the user's group the ranks agree on where Kindred's own listens: tensors need not cross."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
@@ -88,7 +88,7 @@ def _join_torch(group: Any) -> _core.Group | None:
     host, reached, port = everybody[0]
     if all(other[0] == host for other in everybody):
         reached = "127.0.0.1"
-    return _meet(rank, size, f"{reached or host}:{port}", 20.0).join()
+    return _meet(rank, size, f"{reached or host}:{port}", 20.0)
 
 
 def _meet(rank: int, size: int, address: str, patience: float) -> _core.Meeting:
