@@ -199,6 +199,9 @@ struct ClusterCommand {
         record.dataset["doctor"], [](const Json& one) { return one["severity"] == "warning"; });
     std::vector<std::string> info{"info"};
     info.insert(info.end(), dataset.files.begin(), dataset.files.end());
+    if (record.dataset["doctor"].is_null())
+      say(fmt::format("What looks odd in this data one process has to look for: {}",
+                      command_line(info)));
     if (odd > 0)
       say(fmt::format("{} {} odd in this data: {}", odd, odd == 1 ? "thing looks" : "things look",
                       command_line(info)));

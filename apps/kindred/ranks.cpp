@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "command.h"
+#include "kindred/core/error.h"
 #include "kindred/core/words.h"
 #include "streams.h"
 
@@ -28,11 +29,23 @@ void add_rank_flags(CLI::App& command, RankFlags& flags) {
       ->group(group);
 }
 
-Place find_place(const RankFlags& flags) {
-  return find_place(flags, [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    return value ? std::optional<std::string>(value) : std::nullopt;
-  });
+namespace {
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+}  // namespace
+
+Place find_place(const RankFlags& flags) { return find_place(flags, variable); }
+
+void require_one_process(const std::string& command) {
+  if (const auto count = started_together(variable); count > 1)
+    throw InvalidArgument(
+        "{} processes were started together, and only one can do 'kindred {}'; start one, or set "
+        "RANK=0 and WORLD_SIZE=1 where each has work of its own",
+        count, command);
 }
 
 std::shared_ptr<Communicator> join(const Place& place) {

@@ -10,6 +10,7 @@
 #include "kindred/findings/segments_record.h"
 #include "kindred/runs/segments.h"
 #include "progress_bar.h"
+#include "ranks.h"
 #include "stop_signal.h"
 
 namespace kindred::app {
@@ -35,6 +36,7 @@ struct SegmentCommand {
 
   void run() {
     flags.apply();
+    require_one_process("segment");
     dataset.files = positional;
     find_datasets(dataset.files);
     if (output.empty()) output = fs::path(dataset.files[0]).stem().string() + "-segments";

@@ -177,7 +177,12 @@ std::shared_ptr<Communicator> join_by_gloo(const GroupOptions& options) {
   return std::make_shared<GlooGroup>(options);
 }
 
+std::shared_ptr<void> keep_tcp_store(const GroupOptions& options) {
+  return std::make_shared<c10::intrusive_ptr<c10d::TCPStore>>(connect(options, true));
+}
+
 const TorchFunctionIs is_join_group(join_group, &join_by_gloo);
+const TorchFunctionIs is_keep_store(keep_store, &keep_tcp_store);
 
 }  // namespace
 }  // namespace kindred

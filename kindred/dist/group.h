@@ -29,6 +29,11 @@ struct GroupOptions {
   std::function<void(const std::string& line)> on_loss;
 };
 
+/// Keeps a store, where options say so, for processes that join more than once: all of them then
+/// join as clients, with another prefix each time. It is there until the result is gone. Throws
+/// IoError where it cannot be kept.
+extern TorchFunction<std::shared_ptr<void>(const GroupOptions& options)> keep_store;
+
 /// Returns when all have joined. Throws PeerLost, or IoError where the store cannot be kept.
 extern TorchFunction<std::shared_ptr<Communicator>(const GroupOptions& options)> join_group;
 

@@ -5,13 +5,15 @@
 namespace kindred {
 namespace {
 
-std::shared_ptr<Communicator> refuse(const GroupOptions&) {
+template <class Result>
+Result refuse(const GroupOptions&) {
   throw InvalidArgument(
       "this Kindred was built without Gloo, by which processes speak; install libgloo-dev and "
       "build it again");
 }
 
-const TorchFunctionIs is_join_group(join_group, &refuse);
+const TorchFunctionIs is_join_group(join_group, &refuse<std::shared_ptr<Communicator>>);
+const TorchFunctionIs is_keep_store(keep_store, &refuse<std::shared_ptr<void>>);
 
 }  // namespace
 }  // namespace kindred

@@ -4,5 +4,6 @@
 namespace kindred {
 
 constinit decltype(join_group) join_group;
+constinit decltype(keep_store) keep_store;
 
 }  // namespace kindred

@@ -27,7 +27,7 @@ StepSource::StepSource(const Trajectories& data, const NetworkInputs& inputs, st
 }
 
 void StepSource::fill(std::span<const std::int64_t> episodes, std::int64_t part_size,
-                      const Workers& workers, MiniBatch& batch) const {
+                      const Workers& workers, MiniBatch& batch, const PartSharing* sharing) const {
   std::vector<std::int64_t> sorted(episodes.begin(), episodes.end());
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [&](std::int64_t i) { return data_.length(i); });
@@ -43,15 +43,19 @@ void StepSource::fill(std::span<const std::int64_t> episodes, std::int64_t part_
   }
   workers.chunks(parts, 1, [&](std::int64_t begin, std::int64_t) {
     const auto p = static_cast<std::size_t>(begin);
-    fill_part(std::span(batch.episodes).subspan(begins[p], begins[p + 1] - begins[p]),
-              batch.parts[p]);
+    const auto own = std::span(batch.episodes).subspan(begins[p], begins[p + 1] - begins[p]);
+    pack_part(own, batch.parts[p]);
+    if (!sharing || sharing->is_own(begin, parts)) fill_part(own, batch.parts[p]);
   });
 }
 
-void StepSource::fill_part(std::span<const std::int64_t> episodes, SequenceBatch& part) const {
+void StepSource::pack_part(std::span<const std::int64_t> episodes, SequenceBatch& part) const {
   std::vector<std::int64_t> lengths;
   for (const auto episode : episodes) lengths.push_back(data_.length(episode));
   pack(std::move(lengths), part);
+}
+
+void StepSource::fill_part(std::span<const std::int64_t> episodes, SequenceBatch& part) const {
   std::vector<std::int64_t> steps(static_cast<std::size_t>(part.steps()));
   std::size_t next = 0;
   for (std::int64_t t = 0; t < part.longest(); ++t)

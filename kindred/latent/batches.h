@@ -8,9 +8,13 @@
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/core/workers.h"
 #include "kindred/data/trajectories.h"
+#include "kindred/nn/autoencoder.h"
 #include "kindred/nn/sequence_batch.h"
 
 namespace kindred::latent {
+
+/// Sequences computed together on one core.
+inline constexpr std::int64_t kPartSize = 16;
 
 /// Some trajectories of a dataset, cut into parts that are computed on different cores.
 struct MiniBatch {
@@ -29,11 +33,13 @@ class StepSource {
   StepSource(const Trajectories& data, const NetworkInputs& inputs, std::int64_t actions);
 
   /// Fills a batch with whole trajectories, in parts of at most `part_size`, on several threads.
-  /// Lengths are spread evenly over the parts.
+  /// Lengths are spread evenly over the parts. Where batches are shared, parts of others only say
+  /// how long their sequences are.
   void fill(std::span<const std::int64_t> episodes, std::int64_t part_size, const Workers& workers,
-            MiniBatch& batch) const;
+            MiniBatch& batch, const PartSharing* sharing = nullptr) const;
 
  private:
+  void pack_part(std::span<const std::int64_t> episodes, SequenceBatch& part) const;
   void fill_part(std::span<const std::int64_t> episodes, SequenceBatch& part) const;
   void add_repeating_steps(std::span<const std::int64_t> steps, SequenceBatch& part) const;
   void add_single_steps(std::span<const std::int64_t> steps, SequenceBatch& part) const;

@@ -27,15 +27,18 @@ class PackedBatches final : public DatasetAutoencoder {
  public:
   PackedBatches(const Trajectories& data, const NetworkInputs& inputs,
                 const AutoencoderArchitecture& architecture, std::int64_t batch,
-                const RunContext& run)
-      : source_(data, inputs, architecture.actions), run_(run), pads_(run.device != "cpu") {
-    engine_ =
-        pads_ ? make_torch_autoencoder(architecture) : make_cpu_autoencoder(architecture, run);
+                const RunContext& run, PartSharing* sharing)
+      : source_(data, inputs, architecture.actions),
+        run_(run),
+        sharing_(sharing),
+        pads_(run.device != "cpu") {
+    engine_ = pads_ ? make_torch_autoencoder(architecture)
+                    : make_cpu_autoencoder(architecture, run, sharing);
     at_once_ = pads_ ? trajectories_of(data, kEvaluatedSteps) : batch;
   }
 
   void select(std::span<const std::int64_t> episodes) override {
-    source_.fill(episodes, pads_ ? std::ssize(episodes) : kPartSize, run_, batch_);
+    source_.fill(episodes, pads_ ? std::ssize(episodes) : kPartSize, run_, batch_, sharing_);
     selected_ = batch_.episodes;
   }
   std::int64_t steps() const override { return batch_.steps(); }
@@ -52,6 +55,7 @@ class PackedBatches final : public DatasetAutoencoder {
  private:
   StepSource source_;
   const RunContext& run_;
+  PartSharing* sharing_;
   bool pads_;
   std::int64_t at_once_;
   std::unique_ptr<AutoencoderEngine> engine_;
@@ -188,7 +192,8 @@ std::vector<float> seen_observations(const Observations& observations, const Net
 
 std::unique_ptr<DatasetAutoencoder> make_dataset_autoencoder(
     const Trajectories& data, const NetworkInputs& inputs,
-    const AutoencoderArchitecture& architecture, std::int64_t batch, const RunContext& run) {
+    const AutoencoderArchitecture& architecture, std::int64_t batch, const RunContext& run,
+    PartSharing* sharing) {
   if (run.device == "cuda") {
     const auto observations = seen_observations(data.observations, inputs, run);
     cuda::GpuTrajectories seen;
@@ -203,7 +208,7 @@ std::unique_ptr<DatasetAutoencoder> make_dataset_autoencoder(
     if (auto gpu = cuda::make_gpu_autoencoder(architecture, seen))
       return std::make_unique<ResidentBatches>(data, architecture, std::move(gpu));
   }
-  return std::make_unique<PackedBatches>(data, inputs, architecture, batch, run);
+  return std::make_unique<PackedBatches>(data, inputs, architecture, batch, run, sharing);
 }
 
 }  // namespace kindred::latent

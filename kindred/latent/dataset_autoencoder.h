@@ -59,9 +59,11 @@ class DatasetAutoencoder {
   std::vector<std::int64_t> selected_;
 };
 
-/// `batch`: trajectories of a minibatch. Everything given must outlive the result.
+/// `batch`: trajectories of a minibatch. `sharing`: on a CPU, who else takes a part in each; null:
+/// nobody. Everything given must outlive the result.
 std::unique_ptr<DatasetAutoencoder> make_dataset_autoencoder(
     const Trajectories& data, const NetworkInputs& inputs,
-    const AutoencoderArchitecture& architecture, std::int64_t batch, const RunContext& run);
+    const AutoencoderArchitecture& architecture, std::int64_t batch, const RunContext& run,
+    PartSharing* sharing = nullptr);
 
 }  // namespace kindred::latent

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "kindred/clustering/over_ranks.h"
 #include "kindred/core/error.h"
 #include "kindred/latent/batches.h"
 #include "kindred/latent/centres.h"
@@ -95,6 +96,12 @@ Matrix Encoder::encode(const Trajectories& data, const Workers& workers) const {
       std::ranges::copy(rows.row(static_cast<std::int64_t>(i)), &latents(batch.episodes[i], 0));
   }
   return latents;
+}
+
+Matrix encode_in_shares(const Encoder& encoder, const Trajectories& data, const RunContext& run) {
+  return score_in_shares(
+      data, encoder.architecture.features(), run,
+      [&](const Trajectories& part, const EpisodeRange&) { return encoder.encode(part, run); });
 }
 
 void Encoder::save(ArrayFileWriter& file) const {

@@ -12,9 +12,6 @@
 
 namespace kindred::latent {
 
-/// Sequences computed together on one core.
-inline constexpr std::int64_t kPartSize = 16;
-
 struct Encoder {
   NetworkInputs inputs;
   AutoencoderArchitecture architecture;
@@ -29,6 +26,9 @@ struct Encoder {
   void save(ArrayFileWriter& file) const;
   static Encoder load(const ArrayFileReader& file);
 };
+
+/// The same where each process of the run encodes some. Collective.
+Matrix encode_in_shares(const Encoder& encoder, const Trajectories& data, const RunContext& run);
 
 /// Codes in latent space, each belonging to a cluster: the nearest code decides.
 class LatentCentres final : public Centres {

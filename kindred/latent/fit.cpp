@@ -12,6 +12,7 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/dist/packing.h"
 #include "kindred/latent/merge_codes.h"
+#include "kindred/latent/shared_batches.h"
 #include "kindred/latent/trainer.h"
 #include "kindred/nn/torch_threads.h"
 
@@ -27,6 +28,30 @@ struct Finished {
   Matrix codes;
   std::vector<std::int32_t> cluster_of_code;
   Matrix latents;  // empty after resuming: they follow from the encoder
+};
+
+/// Who does what, where several processes share a fit: restarts are spread over some, and each of
+/// those is trained by some; one of the two is this process alone.
+struct Processes {
+  explicit Processes(const RunContext& run, const Options& options)
+      : all(run), training(run), restarts(one_process()) {
+    auto batches = static_cast<std::byte>(shares_batches(options, run));
+    ranks_of(run).broadcast({&batches, 1}, 0);  // it depends on the first one's threads
+    if (batches != std::byte{0}) return;
+    if (run.communicator) restarts = run.communicator;
+    training.communicator = nullptr;
+  }
+
+  /// Processes in the middle of different restarts have no one state.
+  RunContext keeping() const {
+    RunContext run = all;
+    if (restarts->size() > 1) run.checkpoint.clear();
+    return run;
+  }
+
+  const RunContext& all;
+  RunContext training;
+  std::shared_ptr<Communicator> restarts;
 };
 
 /// The restarts that this process trains, of all; several processes have some each.
@@ -213,7 +238,14 @@ void finish_restart(State& state, TrainingSetup& setup, const Method& method) {
   if (next) state.trainer = std::move(next);
 }
 
-Clustering assemble(const State& state, const TrainingSetup& setup, const Method& method) {
+/// Those of a restart that this process trained are known, unless it went on from a saved state.
+Matrix latents_of(const Finished& best, const TrainingSetup& setup, const Processes& processes) {
+  if (best.latents.rows > 0 && processes.restarts->size() == 1) return best.latents;
+  return encode_in_shares(best.encoder, setup.data, processes.all);
+}
+
+Clustering assemble(const State& state, const TrainingSetup& setup, const Method& method,
+                    const Processes& processes) {
   Clustering result;
   result.method = method.name;
   result.score_meaning = "negative squared distance";
@@ -223,8 +255,7 @@ Clustering assemble(const State& state, const TrainingSetup& setup, const Method
   for (const auto& f : state.finished) restarts.push_back(f.summary);
   adopt_best(std::move(restarts), result);
   const auto& best = state.finished[static_cast<std::size_t>(result.best_restart)];
-  result.latents =
-      best.latents.rows > 0 ? best.latents : best.encoder.encode(setup.data, setup.run);
+  result.latents = latents_of(best, setup, processes);
   auto centres = std::make_shared<LatentCentres>(best.encoder, best.codes, best.cluster_of_code);
   result.scores = centres->score_latents(result.latents);
   result.centres = std::move(centres);
@@ -232,14 +263,14 @@ Clustering assemble(const State& state, const TrainingSetup& setup, const Method
 }
 
 State begin(TrainingSetup& setup, const Method& method, const Checkpoint& checkpoint,
-            const RunContext& run) {
+            const Processes& processes) {
   if (checkpoint.resumes()) return load_state(setup, method, checkpoint);
   State state;
-  state.restarts = own_restarts(method.options.restarts, ranks_of(run));
+  state.restarts = own_restarts(method.options.restarts, *processes.restarts);
   if (state.is_complete()) return state;  // there are fewer restarts than processes
   state.trainer = std::make_unique<Trainer>(setup, method, state.restart());
   state.trainer->begin();
-  run.report(
+  processes.all.report(
       {.stage = "estimate",
        .sizes = {},
        .seconds = state.trainer->estimate_seconds() * static_cast<double>(state.restarts.size())});
@@ -345,8 +376,9 @@ void gather_restarts(State& state, const TrainingSetup& setup, Communicator& ran
 /// Goes from restart to restart; saves now and then, and when it is stopped. `rounds`: those that
 /// are complete.
 Clustering run_restarts(State& state, TrainingSetup& setup, const Method& method,
-                        const Checkpoint& checkpoint, const RunContext& run, const Stopwatch& clock,
-                        std::int64_t& rounds) try {
+                        const Checkpoint& checkpoint, const Processes& processes,
+                        const Stopwatch& clock, std::int64_t& rounds) try {
+  const auto& run = processes.training;
   Stopwatch since_saved;
   rounds = std::ssize(state.trace);
   while (!state.is_complete()) {
@@ -358,8 +390,8 @@ Clustering run_restarts(State& state, TrainingSetup& setup, const Method& method
     save_state(state, checkpoint);
     since_saved = {};
   }
-  gather_restarts(state, setup, ranks_of(run));
-  return assemble(state, setup, method);
+  gather_restarts(state, setup, *processes.restarts);
+  return assemble(state, setup, method, processes);
 } catch (const Interrupted&) {
   if (checkpoint.kept()) save_state(state, checkpoint);
   throw;
@@ -384,13 +416,11 @@ Clustering fit(const Trajectories& data, const Method& method, const RunContext&
     const Stopwatch clock;
     std::optional<TorchOnOneThread> one_thread;  // what the kernels leave to LibTorch is small
     if (run.device == "cpu") one_thread.emplace();
-    TrainingSetup setup(data, method.options, run);
-    // Processes are in the middle of different restarts, of which no one state can be made.
-    RunContext keeping = run;
-    if (ranks_of(run).size() > 1) keeping.checkpoint.clear();
-    const Checkpoint checkpoint(method.name, method.all_options, data, keeping);
-    State state = begin(setup, method, checkpoint, run);
-    Clustering result = run_restarts(state, setup, method, checkpoint, run, clock, rounds);
+    const Processes processes(run, method.options);
+    TrainingSetup setup(data, method.options, processes.training);
+    const Checkpoint checkpoint(method.name, method.all_options, data, processes.keeping());
+    State state = begin(setup, method, checkpoint, processes);
+    Clustering result = run_restarts(state, setup, method, checkpoint, processes, clock, rounds);
     result.seconds = clock.seconds();
     result.timings = {{"rounds", state.finished.back().summary.iterations},
                       {"training", state.work.seconds},

@@ -29,7 +29,9 @@ TrainingSetup::TrainingSetup(const Trajectories& d, const Options& o, const RunC
       run(r),
       inputs(NetworkInputs::from(d.observations, o.standardize == Standardize::kOn)),
       architecture(architecture_for(d, inputs, o)),
-      autoencoder(make_dataset_autoencoder(d, inputs, architecture, o.batch_trajectories, r)) {}
+      sharing(share_parts(r)),
+      autoencoder(make_dataset_autoencoder(d, inputs, architecture, o.batch_trajectories, r,
+                                           sharing.get())) {}
 
 Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart)
     : setup_(setup),
@@ -180,7 +182,7 @@ double Trainer::evaluate() {
 }
 
 Matrix Trainer::all_latents() const {
-  if (!setup_.autoencoder->is_on_gpu()) return encoder().encode(setup_.data, setup_.run);
+  if (!setup_.autoencoder->is_on_gpu()) return encode_in_shares(encoder(), setup_.data, setup_.run);
   const c10::NoGradGuard no_grad;
   std::vector<at::Tensor> latents;
   for_all_trajectories([&](std::span<const std::int64_t>) {

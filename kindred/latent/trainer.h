@@ -9,11 +9,13 @@
 #include "kindred/latent/dataset_autoencoder.h"
 #include "kindred/latent/encoder.h"
 #include "kindred/latent/fit.h"
+#include "kindred/latent/shared_batches.h"
 #include "kindred/nn/tensor_adam.h"
 
 namespace kindred::latent {
 
-/// The parts all restarts share.
+/// The parts all restarts share. Where the run has several processes they train together, each on
+/// its share of every batch; all of them make the same calls.
 struct TrainingSetup {
   TrainingSetup(const Trajectories& data, const Options& options, const RunContext& run);
 
@@ -22,6 +24,7 @@ struct TrainingSetup {
   const RunContext& run;
   NetworkInputs inputs;
   AutoencoderArchitecture architecture;
+  std::unique_ptr<PartSharing> sharing;  // null: one process
   std::unique_ptr<DatasetAutoencoder> autoencoder;
 };
 

@@ -91,7 +91,9 @@ class ChoosingK final : public ConfiguredMethod {
           data.observations.dim());
   }
 
-  Sharing sharing(const Trajectories& data) const override { return method_->sharing(data); }
+  Sharing sharing(const Trajectories& data, const RunContext& run) const override {
+    return method_->sharing(data, run);
+  }
 
   Clustering fit(const Trajectories& data, const RunContext& run) override {
     if (k_ > 0) {

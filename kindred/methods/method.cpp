@@ -34,9 +34,9 @@ class Configured final : public ConfiguredMethod {
           "only pg-kmeans and return-kmeans have the preset 'paper'; leave it out for this method");
   }
   void check(const Trajectories& data) const override { resolve(options_, data); }
-  Sharing sharing(const Trajectories& data) const override {
-    if constexpr (requires { sharing_of(options_, data); })
-      return sharing_of(options_, data);
+  Sharing sharing(const Trajectories& data, const RunContext& run) const override {
+    if constexpr (requires { sharing_of(options_, data, run); })
+      return sharing_of(options_, data, run);
     else
       return Sharing::kNone;
   }

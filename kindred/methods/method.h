@@ -24,8 +24,8 @@ class ConfiguredMethod {
   virtual void use_preset(const std::string& preset) = 0;
   /// Throws InvalidArgument when the options do not fit the data, before anything is computed.
   virtual void check(const Trajectories& data) const = 0;
-  /// How several processes can share a fit to this data.
-  virtual Sharing sharing(const Trajectories& data) const = 0;
+  /// How the processes of a run can share a fit to this data; the first one's word counts.
+  virtual Sharing sharing(const Trajectories& data, const RunContext& run) const = 0;
   /// Collective; every rank returns the same. `data` is as sharing() says.
   virtual Clustering fit(const Trajectories& data, const RunContext& run) = 0;
 };

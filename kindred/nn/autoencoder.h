@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -82,10 +83,28 @@ class AutoencoderEngine {
                                     std::span<const SequenceBatch> parts) = 0;
 };
 
+/// Processes that share every batch: each computes some of its parts, and all get every result, to
+/// the bits that one process alone would find.
+class PartSharing {
+ public:
+  virtual ~PartSharing() = default;
+  /// Whether the part, of so many, is computed here.
+  virtual bool is_own(std::int64_t part, std::int64_t parts) const = 0;
+  /// Rows of `width` numbers, of which everybody has filled in those of its own parts; part p has
+  /// rows begins[p] to begins[p + 1].
+  virtual void exchange(std::span<float> rows, std::int64_t width,
+                        std::span<const std::int64_t> begins) = 0;
+  /// Lets one process after the other add its parts, of so many, to the sum of those before.
+  virtual void add_in_turn(std::span<float> sum, std::int64_t parts,
+                           const std::function<void()>& add_own) = 0;
+};
+
 /// `parts` given to encode must stay alive until the gradients have been taken. Asked to stop, both
-/// functions and their gradients throw Interrupted.
+/// functions and their gradients throw Interrupted. Where batches are shared all processes call
+/// them together, and `sharing` must outlive the result; null: this one has all parts.
 std::unique_ptr<AutoencoderEngine> make_cpu_autoencoder(const AutoencoderArchitecture& architecture,
-                                                        const Workers& workers);
+                                                        const Workers& workers,
+                                                        PartSharing* sharing = nullptr);
 std::unique_ptr<AutoencoderEngine> make_torch_autoencoder(
     const AutoencoderArchitecture& architecture);
 

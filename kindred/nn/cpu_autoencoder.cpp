@@ -69,8 +69,9 @@ using torch::autograd::variable_list;
 /// Everything the fused kernels keep between forward and backward.
 class CpuAutoencoder final : public AutoencoderEngine {
  public:
-  CpuAutoencoder(const AutoencoderArchitecture& architecture, const Workers& workers)
-      : weights_(architecture), workers_(workers) {}
+  CpuAutoencoder(const AutoencoderArchitecture& architecture, const Workers& workers,
+                 PartSharing* sharing)
+      : weights_(architecture), workers_(workers), sharing_(sharing) {}
 
   at::Tensor encode(const at::Tensor& parameters, std::span<const SequenceBatch> parts) override;
   at::Tensor log_likelihood(const at::Tensor& parameters, const at::Tensor& features,
@@ -82,6 +83,7 @@ class CpuAutoencoder final : public AutoencoderEngine {
     each_part([&](std::size_t p, Workspace& work) {
       work.encoder.forward(weights_, parts_[p], row(features, p));
     });
+    share(features, width());
     return features;
   }
 
@@ -89,10 +91,11 @@ class CpuAutoencoder final : public AutoencoderEngine {
                              const at::Tensor& d_features) {
     weights_.refresh(parameters.data_ptr<float>());
     const auto given = d_features.contiguous();
-    return sum_of_gradients([&](std::size_t p, Workspace& work) {
+    const auto encode = [&](std::size_t p, Workspace& work) {
       work.encoder.backward(weights_, parts_[p], row(features, p), row(given, p),
                             work.gradient.data());
-    });
+    };
+    return sum_of_gradients(encode, 0, weights_.layout().encoder_size);
   }
 
   at::Tensor decode_forward(const at::Tensor& parameters, const at::Tensor& features) {
@@ -102,6 +105,7 @@ class CpuAutoencoder final : public AutoencoderEngine {
       work.decoder.forward(weights_, parts_[p], row(features, p),
                            result.data_ptr<float>() + begins_[p]);
     });
+    share(result, 1);
     return result;
   }
 
@@ -112,11 +116,14 @@ class CpuAutoencoder final : public AutoencoderEngine {
     weights_.refresh(parameters.data_ptr<float>());
     const auto given = d_result.contiguous();
     auto d_features = at::empty({begins_.back(), width()});
-    auto gradient = sum_of_gradients([&](std::size_t p, Workspace& work) {
+    const auto decode = [&](std::size_t p, Workspace& work) {
       work.decoder.backward(weights_, parts_[p], row(features, p),
                             given.data_ptr<float>() + begins_[p], row(d_features, p),
                             work.gradient.data());
-    });
+    };
+    const auto& layout = weights_.layout();
+    auto gradient = sum_of_gradients(decode, layout.encoder_size, layout.size);
+    share(d_features, width());
     return {gradient, d_features};
   }
 
@@ -140,34 +147,55 @@ class CpuAutoencoder final : public AutoencoderEngine {
     begins_.assign(1, 0);
     for (const auto& part : parts) begins_.push_back(begins_.back() + part.sequences());
     while (workspaces_.size() < parts.size()) workspaces_.emplace_back();
+    own_.clear();
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      if (!sharing_ ||
+          sharing_->is_own(static_cast<std::int64_t>(p), static_cast<std::int64_t>(parts.size())))
+        own_.push_back(p);
   }
 
   template <class Work>
   void each_part(const Work& work) {
-    workers_.chunks(static_cast<std::int64_t>(parts_.size()), 1,
+    workers_.chunks(static_cast<std::int64_t>(own_.size()), 1,
                     [&](std::int64_t begin, std::int64_t) {
-                      const auto p = static_cast<std::size_t>(begin);
+                      const auto p = own_[static_cast<std::size_t>(begin)];
                       work(p, workspaces_[p]);
                     });
   }
 
-  /// Each part fills its own gradient; they are added in the order of the parts, so the result does
-  /// not depend on how many threads there are.
+  /// To everybody who has a part of the batch: the rows of all sequences.
+  void share(const at::Tensor& rows, std::int64_t width) {
+    if (sharing_)
+      sharing_->exchange({rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel())}, width,
+                         begins_);
+  }
+
+  /// Each part fills its own gradient, of parameters [begin, end); they are added in the order of
+  /// the parts, so the result depends on neither threads nor processes.
   template <class Work>
-  at::Tensor sum_of_gradients(const Work& work) {
+  at::Tensor sum_of_gradients(const Work& work, std::int64_t begin, std::int64_t end) {
     each_part([&](std::size_t p, Workspace& workspace) {
       workspace.gradient.assign(static_cast<std::size_t>(weights_.layout().size), 0.0F);
       work(p, workspace);
     });
-    auto sum = at::zeros({weights_.layout().size});
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      add(weights_.layout().size, workspaces_[p].gradient.data(), sum.data_ptr<float>());
-    return sum;
+    auto result = at::zeros({weights_.layout().size});
+    const std::span sum(result.data_ptr<float>() + begin, static_cast<std::size_t>(end - begin));
+    const auto add_own = [&] {
+      for (const auto p : own_)
+        add(end - begin, workspaces_[p].gradient.data() + begin, sum.data());
+    };
+    if (sharing_)
+      sharing_->add_in_turn(sum, static_cast<std::int64_t>(parts_.size()), add_own);
+    else
+      add_own();
+    return result;
   }
 
   AutoencoderWeights weights_;
   Workers workers_;
+  PartSharing* sharing_;
   std::span<const SequenceBatch> parts_;
+  std::vector<std::size_t> own_;      // the parts that are computed here
   std::vector<std::int64_t> begins_;  // first sequence of each part
   std::deque<Workspace> workspaces_;
 };
@@ -230,8 +258,9 @@ at::Tensor CpuAutoencoder::log_likelihood(const at::Tensor& parameters, const at
 }  // namespace
 
 std::unique_ptr<AutoencoderEngine> make_cpu_autoencoder(const AutoencoderArchitecture& architecture,
-                                                        const Workers& workers) {
-  return std::make_unique<CpuAutoencoder>(architecture, workers);
+                                                        const Workers& workers,
+                                                        PartSharing* sharing) {
+  return std::make_unique<CpuAutoencoder>(architecture, workers, sharing);
 }
 
 }  // namespace kindred

@@ -174,27 +174,33 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
   const auto count = bounds[static_cast<std::size_t>(ranks.rank()) + 1] - first;
   workers.chunks(count, kEpisodesAtOnce, [&](std::int64_t begin, std::int64_t end) {
     StepSums steps(data, map, targets);
-    auto piece = first_piece(first + begin);
-    for (auto i = first + begin; i < first + end; ++i)
+    for (auto i = first + begin; i < first + end; ++i) {
+      auto piece = first_piece(i);
       for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
         const auto own = row(rows, piece++);
         std::ranges::fill(own, 0.0);
         steps.add(from, to, own.data());
       }
+      add_pieces(i);  // while they are in the cache
+    }
   });
   std::vector<Share> shares;
   for (std::size_t r = 0; r + 1 < bounds.size(); ++r)
     shares.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
   exchange(ranks, shares, layout().size(),
            std::span(rows.get(), static_cast<std::size_t>(pieces() * layout().size())));
-  if (!pieces_) return;
+  if (count == episodes()) return;
   workers.chunks(episodes(), 16, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = begin; i < end; ++i) {
-      const auto whole = row(values_, i);
-      std::ranges::fill(whole, 0.0);
-      for (auto p = first_piece(i); p < last_piece(i); ++p) add(of_piece(p), whole.data());
-    }
+    for (auto i = begin; i < end; ++i)
+      if (i < first || i >= first + count) add_pieces(i);
   });
+}
+
+void KeptSums::add_pieces(std::int64_t episode) {
+  if (!pieces_) return;
+  const auto whole = row(values_, episode);
+  std::ranges::fill(whole, 0.0);
+  for (auto p = first_piece(episode); p < last_piece(episode); ++p) add(of_piece(p), whole.data());
 }
 
 void KeptSums::make_room() {

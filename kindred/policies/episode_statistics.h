@@ -159,6 +159,8 @@ class KeptSums final : public EpisodeStatistics {
  private:
   KeptSums(const StatisticsLayout& layout, const Workers& workers)
       : EpisodeStatistics(layout, workers) {}
+  /// The sums of a whole episode from those of its pieces, where it has some.
+  void add_pieces(std::int64_t episode);
   /// Numbers that no thread has touched yet: each sets its own rows.
   void make_room();
   std::span<double> row(const std::unique_ptr<double[]>& rows, std::int64_t i) const {

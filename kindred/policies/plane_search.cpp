@@ -10,6 +10,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/data/select.h"
+#include "kindred/dist/spread.h"
 #include "kindred/policies/held_out_score.h"
 #include "kindred/policies/sparse_statistics.h"
 
@@ -105,7 +106,7 @@ class PlaneSearch {
     std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(options_.starts));
     std::vector<double> v(found.size(), -std::numeric_limits<double>::infinity());
     run_.report({.stage = fmt::format("first labels, k = {}", k), .fraction = 0.0, .sizes = {}});
-    run_.chunks(options_.starts, 1, [&](std::int64_t start, std::int64_t) {
+    const auto begin = [&](std::int64_t start) {
       auto labels = random_partition(first_->episodes(), k + kSpare,
                                      Random(static_cast<std::uint64_t>(options_.seed), "init",
                                             static_cast<std::uint64_t>(start)));
@@ -114,7 +115,20 @@ class PlaneSearch {
           fit_down_to(k, *first_, std::move(labels), options_.ridge, first_links_, kFirstRounds);
       if (fit.k == k) v[static_cast<std::size_t>(start)] = held_out.quick_score(fit.labels, k);
       found[static_cast<std::size_t>(start)] = std::move(fit.labels);
-    });
+    };
+    spread(run_, {.pieces = options_.starts,
+                  .work = begin,
+                  .pack =
+                      [&](std::int64_t start, Packer& to) {
+                        to.add(v[static_cast<std::size_t>(start)]);
+                        to.add(found[static_cast<std::size_t>(start)]);
+                      },
+                  .unpack =
+                      [&](std::int64_t start, Unpacker& from) {
+                        from.take(v[static_cast<std::size_t>(start)]);
+                        from.take(found[static_cast<std::size_t>(start)]);
+                      },
+                  .meanwhile = {}});
     std::vector<std::size_t> order(found.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t s) { return v[s]; });
@@ -191,7 +205,25 @@ class PlaneSearch {
       if (std::ranges::find(sizes, 0) != sizes.end()) break;  // a network would learn from nothing
     }
     best.rounds.assign(rounds.begin(), rounds.begin() + best_round + 1);
+    exchange(best.networks);
     return best;
+  }
+
+  /// Networks stay with the process that trains them until they are needed by all.
+  void exchange(std::vector<SparseNetwork>& networks) const {
+    const auto at = [&](std::int64_t n) -> SparseNetwork& {
+      return networks[static_cast<std::size_t>(n)];
+    };
+    spread(run_, {.pieces = std::ssize(networks),
+                  .work = [](std::int64_t) {},
+                  .pack = [&](std::int64_t n, Packer& to) { to.add(at(n).parameters()); },
+                  .unpack =
+                      [&](std::int64_t n, Unpacker& from) {
+                        std::vector<float> parameters;
+                        from.take(parameters);
+                        at(n).adopt(std::move(parameters));
+                      },
+                  .meanwhile = {}});
   }
 
   /// Trains every network on its cluster's episodes of the other half, then lets it judge its own.
@@ -200,7 +232,7 @@ class PlaneSearch {
     const auto taken = data_.actions.ints().span();
     const auto& rows = everything_->rows();
     Matrix scores(data_.episodes(), k);
-    run_.chunks(kHalves * k, 1, [&](std::int64_t n, std::int64_t) {
+    const auto train = [&](std::int64_t n) {
       auto& network = networks[static_cast<std::size_t>(n)];
       const auto half = n / k, cluster = n % k;
       std::vector<std::int64_t> own;
@@ -228,7 +260,18 @@ class PlaneSearch {
               log_probs[static_cast<std::size_t>(taken[static_cast<std::size_t>(t)])];
         }
       }
-    });
+    };
+    const auto judged = [&](std::int64_t n, const auto& visit) {
+      for (std::int64_t i = 0; i < data_.episodes(); ++i)
+        if (half_of_[static_cast<std::size_t>(i)] == n / k) visit(scores(i, n % k));
+    };
+    spread(run_,
+           {.pieces = kHalves * k,
+            .work = train,
+            .pack = [&](std::int64_t n, Packer& to) { judged(n, [&](double& x) { to.add(x); }); },
+            .unpack = [&](std::int64_t n,
+                          Unpacker& from) { judged(n, [&](double& x) { from.take(x); }); },
+            .meanwhile = {}});
     return scores;
   }
 

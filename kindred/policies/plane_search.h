@@ -52,6 +52,7 @@ struct PlaneSearchResult {
 };
 
 /// Throws InvalidArgument when the data are not planes of zeros and ones with discrete actions.
+/// Collective: every process has all episodes, and does some of the starts and of the networks.
 PlaneSearchResult search_planes(const Trajectories& data, const PlaneSearchOptions& options,
                                 const RunContext& run);
 

@@ -35,6 +35,8 @@ class SparseNetwork {
   void log_probs(std::span<const std::int32_t> ones, std::span<double> out) const;
 
   const std::vector<float>& parameters() const { return parameters_; }
+  /// What another process trained this network to; it is not trained on from there.
+  void adopt(std::vector<float> parameters) { parameters_ = std::move(parameters); }
 
  private:
   void forward(std::span<const std::int32_t> ones, float* hidden, float* logits) const;

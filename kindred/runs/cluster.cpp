@@ -11,6 +11,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
+#include "kindred/data/doctor.h"
 #include "kindred/nn/device.h"
 #include "kindred/policies/partition_judge.h"
 #include "kindred/runs/scores.h"
@@ -95,15 +96,33 @@ bool as_first_rank_says(bool said, Communicator& ranks) {
 }
 
 /// How the ranks share the fit. Throws InvalidArgument where they cannot.
-Sharing sharing_of(const ClusterRequest& request, const Trajectories& data, Communicator& ranks) {
+Sharing sharing_of(const ClusterRequest& request, const Trajectories& data, const RunContext& run) {
+  auto& ranks = ranks_of(run);
   if (ranks.size() == 1) return Sharing::kEpisodes;
-  const auto sharing = request.method->sharing(data);
-  std::int64_t agree[] = {sharing == Sharing::kEpisodes, sharing == Sharing::kPolicies};
+  const auto sharing = request.method->sharing(data, run);
+  std::int64_t agree[] = {sharing == Sharing::kEpisodes, needs_all_episodes(sharing)};
   ranks.all_reduce(agree);
   if (std::ranges::max(agree) < ranks.size())
     throw InvalidArgument(
         "several processes cannot share a fit by this method with these options yet; start one");
   return sharing;
+}
+
+const char* name_of(Sharing sharing) {
+  return sharing == Sharing::kBatches    ? "batches"
+         : sharing == Sharing::kPolicies ? "policies"
+                                         : "episodes";
+}
+
+/// What the ranks fit together: all episodes on each, or on each its own.
+Trajectories shared_data(const Trajectories& data, Sharing sharing, const RunContext& run) {
+  const auto& ranks = ranks_of(run);
+  if (needs_all_episodes(sharing)) return fetch_all(data, run);
+  if (ranks.size() == 1 || data.held) return data;
+  const auto own = held_by(data, ranks.size())[static_cast<std::size_t>(ranks.rank())];
+  Trajectories result = data;
+  result.held = {own.begin, own.end};
+  return result;
 }
 
 }  // namespace
@@ -122,7 +141,7 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   const auto& folder = request.folder;
   auto& ranks = ranks_of(run);
   request.method->check(dataset.data);
-  const auto sharing = sharing_of(request, dataset.data, ranks);
+  const auto sharing = sharing_of(request, dataset.data, run);
   RunRecord record = describe_request(request, dataset, run);
   std::optional<RunLock> lock;
   std::optional<EmptyFolderRemover> remover;
@@ -145,15 +164,16 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   }
   if (!dataset.path.empty()) run.data_name = dataset.path;
 
-  const auto data = sharing == Sharing::kPolicies ? fetch_all(dataset.data, run) : dataset.data;
+  const auto data = shared_data(dataset.data, sharing, run);
+  if (ranks.is_first() && !data.held && record.dataset["doctor"].is_null())
+    record.dataset["doctor"] = to_json(examine(data, run.pool.get()), false);
   Clustering clustering = request.method->fit(data, run);
   if (clustering.stopped)
     return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
   if (!ranks.is_first()) return {ClusterOutcome::End::kFinished, {}, 0};
   judge(data, run, clustering);
   describe_result(clustering, data, run, record);
-  if (ranks.size() > 1)
-    record.machine["shared"] = sharing == Sharing::kPolicies ? "policies" : "episodes";
+  if (ranks.size() > 1) record.machine["shared"] = name_of(sharing);
   save_run(folder, data, clustering, record, request.config);
   return {ClusterOutcome::End::kFinished, std::move(record), 0};
 }

@@ -153,8 +153,8 @@ Json describe_dataset(const DatasetOptions& options, const Dataset& dataset, Com
   json["reading"] = options.to_json();
   json["fingerprint"] = to_json(fingerprint_of(dataset.data, ranks));
   json["provenance"] = dataset.data.provenance;
-  json["doctor"] = ranks.size() > 1
-                       ? Json::array()  // it would have to see all episodes
+  json["doctor"] = dataset.data.held || !ranks.is_first()
+                       ? Json()  // it has to see all episodes
                        : to_json(examine(dataset.data, options.read.pool.get()), false);
   return json;
 }

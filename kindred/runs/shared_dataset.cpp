@@ -86,7 +86,7 @@ EpisodeRange inside(const EpisodeRange& range, std::int64_t first, std::int64_t 
 
 Fingerprint fingerprint_of(const Trajectories& data, Communicator& ranks) {
   auto result = fingerprint_of(data);
-  if (ranks.size() == 1) return result;
+  if (ranks.size() == 1 || !data.held) return result;
   std::int64_t hashes[] = {static_cast<std::int64_t>(result.observation_hash),
                            static_cast<std::int64_t>(result.action_hash)};
   ranks.all_reduce(hashes);

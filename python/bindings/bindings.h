@@ -35,6 +35,7 @@ nb::ndarray<nb::numpy, T> owned_array(std::vector<T> values, std::vector<std::si
 
 void bind_dataset(nb::module_& module);
 void bind_fitting(nb::module_& module);
+void bind_ranks(nb::module_& module);
 void bind_run(nb::module_& module);
 void bind_segments(nb::module_& module);
 

@@ -3,8 +3,11 @@
 #include <optional>
 
 #include "bindings.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/nn/device.h"
 #include "kindred/runs/cluster.h"
+#include "kindred/runs/shared_run.h"
+#include "ranks.h"
 #include "task.h"
 
 namespace kindred::python {
@@ -60,12 +63,12 @@ std::string describe_loading() {
 }
 
 /// A clustering on a thread of its own.
-class Job {
+class Fit {
  public:
-  Job(const PyDataset& data, const std::string& method, const std::string& options,
+  Fit(const PyDataset& data, const std::string& method, const std::string& options,
       const std::string& preset, const std::string& folder, int threads, const std::string& device,
-      bool resume, bool force)
-      : data_(data), method_(find_method(method).make()) {
+      bool resume, bool force, Meeting* meeting, const std::shared_ptr<Loss>& loss)
+      : data_(data), method_(find_method(method).make()), threads_(threads) {
     require_device(device);
     if (!preset.empty()) method_->use_preset(preset);
     const auto table = method_->describe();
@@ -77,22 +80,81 @@ class Job {
     request_.command = "kindred (Python)";
     request_.config = fmt::format("method = \"{}\"\n{}", method, to_toml(table));
     RunContext run;
-    run.pool = std::make_shared<ThreadPool>(threads);
     run.device = device;
     run.resume = resume;
-    task_.emplace(std::move(run), [this](const RunContext& context) {
-      outcome_ = cluster(request_, data_.dataset, context);
-    });
+    if (!meeting) {
+      run.pool = std::make_shared<ThreadPool>(threads);
+      task_.emplace(std::move(run), [this](const RunContext& context) {
+        outcome_ = cluster(request_, data_.dataset, context);
+      });
+      return;
+    }
+    invitation_ = meeting->next();
+    invitation_.options.on_loss = [loss](const std::string& line) { loss->note(line); };
+    task_.emplace(std::move(run), [this, asked = method + " " + request_.config](
+                                      const RunContext& context) { share(context, asked); });
   }
 
-  bool wait(double seconds) { return task_->wait(seconds); }
-  void stop() { task_->stop(); }
-  auto progress() { return task_->progress(); }
+  Task& task() { return *task_; }
+  const ClusterOutcome& outcome() const { return outcome_; }
+
+ private:
+  /// This process's part of a fit that several share; each gets all of the run.
+  void share(RunContext run, const std::string& asked) {
+    run.communicator = join_group(invitation_.options);
+    auto& ranks = *run.communicator;
+    try {
+      const auto usual = threads_of(ranks);
+      run.pool = std::make_shared<ThreadPool>(threads_ > 0 ? threads_ : usual);
+      require_alike(asked, "options", ranks);
+      require_alike(to_json(fingerprint_of(data_.dataset.data)).dump(), "data", ranks);
+      outcome_ = cluster(request_, data_.dataset, run);
+      if (outcome_.end == ClusterOutcome::End::kStopped) return ranks.fail("it was asked to stop");
+      hand_out(request_.folder, ranks);
+      ranks.leave();
+    } catch (const PeerLost&) {
+      throw;
+    } catch (const std::exception& error) {
+      ranks.fail(error.what());
+      throw;
+    }
+  }
+
+  PyDataset data_;
+  std::unique_ptr<ConfiguredMethod> method_;
+  int threads_;
+  Meeting::Invitation invitation_;
+  ClusterRequest request_;
+  ClusterOutcome outcome_;
+  std::optional<Task> task_;  // the last: it ends before what it uses
+};
+
+/// The fit that Python waits for.
+class Job {
+ public:
+  Job(const PyDataset& data, const std::string& method, const std::string& options,
+      const std::string& preset, const std::string& folder, int threads, const std::string& device,
+      bool resume, bool force, Meeting* meeting)
+      : loss_(meeting ? std::make_shared<Loss>() : nullptr),
+        fit_(std::make_unique<Fit>(data, method, options, preset, folder, threads, device, resume,
+                                   force, meeting, loss_)) {}
+  /// A thread that waits for a process that is gone cannot be woken: it is left behind, with all
+  /// that it uses.
+  ~Job() {
+    if (loss_ && !fit_->task().wait(0.0)) fit_.release();
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  bool wait(double seconds) { return fit_->task().wait(seconds) || is_given_up(); }
+  void stop() { fit_->task().stop(); }
+  auto progress() { return fit_->task().progress(); }
 
   /// "finished", "stopped" or "was finished". Throws what ended it.
   std::string result() {
-    task_->check();
-    switch (outcome_.end) {
+    if (!fit_->task().wait(0.0) && is_given_up()) throw PeerLost("{}", loss_->line());
+    fit_->task().check();
+    switch (fit_->outcome().end) {
       case ClusterOutcome::End::kStopped:
         return "stopped";
       case ClusterOutcome::End::kWasFinished:
@@ -103,14 +165,20 @@ class Job {
     return "finished";
   }
 
-  std::int64_t rounds() const { return outcome_.rounds; }
+  std::int64_t rounds() const { return fit_->outcome().rounds; }
 
  private:
-  PyDataset data_;
-  std::unique_ptr<ConfiguredMethod> method_;
-  ClusterRequest request_;
-  ClusterOutcome outcome_;
-  std::optional<Task> task_;  // the last: it ends before what it uses
+  /// Another process is gone, and the thread had time enough to notice by itself.
+  bool is_given_up() {
+    constexpr double kSecondsToNotice = 2.0;
+    if (!loss_ || !loss_->known()) return false;
+    if (!since_lost_) since_lost_.emplace();
+    return since_lost_->seconds() > kSecondsToNotice;
+  }
+
+  std::shared_ptr<Loss> loss_;  // none: this process alone
+  std::optional<Stopwatch> since_lost_;
+  std::unique_ptr<Fit> fit_;
 };
 
 }  // namespace
@@ -120,10 +188,10 @@ void bind_fitting(nb::module_& module) {
   module.def("describe_loading", &describe_loading);
   nb::class_<Job>(module, "Job")
       .def(nb::init<const PyDataset&, const std::string&, const std::string&, const std::string&,
-                    const std::string&, int, const std::string&, bool, bool>(),
+                    const std::string&, int, const std::string&, bool, bool, Meeting*>(),
            nb::arg("data"), nb::arg("method"), nb::arg("options"), nb::arg("preset"),
            nb::arg("folder"), nb::arg("threads"), nb::arg("device"), nb::arg("resume"),
-           nb::arg("force"))
+           nb::arg("force"), nb::arg("meeting").none())
       .def("wait", &Job::wait, nb::arg("seconds"))
       .def("stop", &Job::stop)
       .def("progress", &Job::progress)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kindred import _core
 from kindred._data import Dataset, from_arrays, load
 from kindred._fit import cluster
+from kindred._ranks import Ranks
 from kindred._run import Policy, Run, open_run
 from kindred._segments import Segments, segment
 from kindred._torch import keep_one_torch
@@ -29,6 +30,7 @@ __all__ = [
     "Dataset",
     "PGKMeans",
     "Policy",
+    "Ranks",
     "ReturnKMeans",
     "Run",
     "Segments",

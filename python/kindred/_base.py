@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kindred._data import Array, Dataset, is_table, joined, load
 from kindred._fit import ProgressCallback, fit, run_of, threads
+from kindred._ranks import Ranks
 from kindred._run import Policy, Run
 from kindred._segments import segment
 
@@ -32,6 +33,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     resume: bool
     force: bool
     progress: bool | ProgressCallback
+    communicator: Any
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Clusters the episodes of X: whatever kindred.load takes."""
@@ -47,6 +49,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             n_jobs=self.n_jobs,
             device=self.device,
             progress=self.progress,
+            communicator=self.communicator,
         )
         self._adopt(run)
         return self
@@ -141,8 +144,10 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         return int(state.randint(2**31 - 1)) if hasattr(state, "randint") else int(state.integers(2**31 - 1))
 
     def __getstate__(self) -> dict[str, Any]:
-        """A fitted model is pickled with the files of its run."""
+        """A fitted model is pickled with the files of its run, and without torch's group it was fitted by."""
         state = dict(super().__getstate__())
+        if not isinstance(state.get("communicator"), (str, Ranks)):
+            state["communicator"] = None
         run = state.pop("run_", None)
         for derived in ("policies_",):
             state.pop(derived, None)

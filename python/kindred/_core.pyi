@@ -48,6 +48,11 @@ class Dataset:
     def undo(self) -> list[str]: ...
     def extract(self, episodes: list[int], target: str) -> None: ...
 
+class Meeting:
+    rank: int
+    size: int
+    def __init__(self, rank: int, size: int, address: str, patience: float, variables: dict[str, str]) -> None: ...
+
 class Job:
     def __init__(
         self,
@@ -60,6 +65,7 @@ class Job:
         device: str,
         resume: bool,
         force: bool,
+        meeting: Meeting | None,
     ) -> None: ...
     def wait(self, seconds: float) -> bool: ...
     def stop(self) -> None: ...

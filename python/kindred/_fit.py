@@ -12,10 +12,13 @@ from typing import Any
 
 from kindred import _core
 from kindred._data import Dataset, load
+from kindred._ranks import meeting_of
 from kindred._run import Run
 
 #: Called with what is being done, the round, the most rounds (0: unknown) and the share that is done.
 ProgressCallback = Callable[[str, int, int, float], None]
+
+_TO_STOP = 60.0  # seconds: it takes one, unless it waits for another process
 
 
 def cluster(
@@ -29,13 +32,17 @@ def cluster(
     n_jobs: int | None = None,
     device: str = "cpu",
     progress: bool | ProgressCallback = False,
+    communicator: Any = None,
     **options: Any,
 ) -> Run:
     """What `kindred cluster` does, without scikit-learn: clusters whatever `load` takes.
 
     Options are those of `kindred cluster --method METHOD --help`, with underscores: ``cluster(data,
     "caae", k=4, seed=1)``. `run` is where to keep the run's folder; without it the folder lives as
-    long as what is returned. `force` replaces a finished run that is there.
+    long as what is returned. `force` replaces a finished run that is there. `communicator` names the
+    processes that share the fit, each of which calls this with the same arguments: 'torch' or a group of
+    torch.distributed's, 'env' for what torchrun, srun or mpirun started, or a `Ranks`. All get the same
+    run; `run` is the first one's folder, and the others have theirs for as long as what is returned.
     """
     named = {name.replace("_", "-"): value for name, value in options.items()}
     return fit(
@@ -49,6 +56,7 @@ def cluster(
         n_jobs=n_jobs,
         device=device,
         progress=progress,
+        communicator=communicator,
     )
 
 
@@ -64,12 +72,16 @@ def fit(
     n_jobs: int | None,
     device: str,
     progress: bool | ProgressCallback,
+    communicator: Any,
 ) -> Run:
     """Fits on a thread of its own and waits; whatever is raised meanwhile, Ctrl-C too, ends the fit."""
+    meeting = meeting_of(communicator)
+    if meeting is not None and meeting.rank > 0:  # the folder and the bar are the first one's
+        run, progress = None, progress is not True and progress
     home = _TemporaryFolder() if run is None else None
     folder = os.path.join(home.path, "run") if home else os.fspath(run or "")
     job = _core.Job(
-        data._core, method, json.dumps(options), preset or "", folder, threads(n_jobs), device, resume, force
+        data._core, method, json.dumps(options), preset or "", folder, threads(n_jobs), device, resume, force, meeting
     )
     wait_for(job, progress)
     if job.result() == "stopped":
@@ -85,7 +97,7 @@ def wait_for(job: _core.Job | _core.SegmentJob, progress: bool | ProgressCallbac
                 watcher.show(*job.progress()[:4])
     except BaseException:
         job.stop()
-        job.wait(3600.0)
+        job.wait(_TO_STOP)
         raise
 
 

@@ -41,6 +41,13 @@ COMMON = [
     ("resume", "bool", False, "Go on with what an interrupted fit left in `run`."),
     ("force", "bool", False, "Replace a finished run in `run`."),
     ("progress", "bool | ProgressCallback", False, "True: a tqdm bar; or a function of (stage, round, rounds, share)."),
+    (
+        "communicator",
+        "Any",
+        None,
+        "Processes to share fits with, each of which makes the same calls: 'torch' or a group of torch.distributed's; "
+        "'env', what torchrun, srun or mpirun started; or kindred.Ranks. None: this one alone.",
+    ),
 ]
 
 

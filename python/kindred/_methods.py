@@ -105,6 +105,10 @@ class PGKMeans(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "pg-kmeans"
@@ -183,6 +187,7 @@ class PGKMeans(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.merge_to = merge_to
@@ -222,6 +227,7 @@ class PGKMeans(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator
 
 
 class CAAE(Estimator):
@@ -284,6 +290,10 @@ class CAAE(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "caae"
@@ -340,6 +350,7 @@ class CAAE(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.k_max = k_max
@@ -367,6 +378,7 @@ class CAAE(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator
 
 
 class DEC(Estimator):
@@ -433,6 +445,10 @@ class DEC(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "dec"
@@ -493,6 +509,7 @@ class DEC(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.k_max = k_max
@@ -522,6 +539,7 @@ class DEC(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator
 
 
 class VAEKMeans(Estimator):
@@ -579,6 +597,10 @@ class VAEKMeans(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "vae-kmeans"
@@ -631,6 +653,7 @@ class VAEKMeans(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.k_max = k_max
@@ -656,6 +679,7 @@ class VAEKMeans(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator
 
 
 class VQVAE(Estimator):
@@ -714,6 +738,10 @@ class VQVAE(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "vq-vae"
@@ -766,6 +794,7 @@ class VQVAE(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.k_max = k_max
@@ -791,6 +820,7 @@ class VQVAE(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator
 
 
 class SORL(Estimator):
@@ -848,6 +878,10 @@ class SORL(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "sorl"
@@ -900,6 +934,7 @@ class SORL(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.k_max = k_max
@@ -925,6 +960,7 @@ class SORL(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator
 
 
 class ReturnKMeans(Estimator):
@@ -950,6 +986,10 @@ class ReturnKMeans(Estimator):
         Replace a finished run in `run`.
     progress : bool | ProgressCallback, default False
         True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
     """
 
     _method = "return-kmeans"
@@ -972,6 +1012,7 @@ class ReturnKMeans(Estimator):
         resume: bool = False,
         force: bool = False,
         progress: bool | ProgressCallback = False,
+        communicator: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.k_max = k_max
@@ -982,3 +1023,4 @@ class ReturnKMeans(Estimator):
         self.resume = resume
         self.force = force
         self.progress = progress
+        self.communicator = communicator

@@ -109,6 +109,28 @@ TEST(Group, SpreadsPieces) {
     });
 }
 
+TEST(Group, JoinsAgainAtAStoreThatStays) {
+  const auto port = free_port();
+  auto keeper = member(0, 2, port);
+  const auto store = keep_store(keeper);
+  for (const std::string prefix : {"first/", "second/"}) {
+    std::vector<std::thread> ranks;
+    for (std::int64_t r = 0; r < 2; ++r)
+      ranks.emplace_back([&, r] {
+        auto options = member(r, 2, port);
+        options.keeps_store = false;
+        options.prefix = prefix;
+        const auto own = join_group(options);
+        std::int64_t number = r + 1;
+        own->all_reduce({&number, 1});
+        EXPECT_EQ(number, 3);
+        if (prefix == "first/" && r == 1) own->fail("the first time it could not");
+        if (prefix == "second/") own->leave();
+      });
+    for (auto& rank : ranks) rank.join();
+  }
+}
+
 TEST(Group, WhoFailsIsNamedToThoseWhoWait) {
   const auto port = free_port();
   std::string heard;

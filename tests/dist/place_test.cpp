@@ -1,5 +1,5 @@
 // Which process this is, by flags and by what others put into the environment.
-#include "place.h"
+#include "kindred/dist/place.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "kindred/core/error.h"
 
-namespace kindred::app {
+namespace kindred {
 namespace {
 
 using Values = std::map<std::string, std::string>;
@@ -20,6 +20,18 @@ Place place(const Values& values, const RankFlags& flags = {}) {
 }
 
 TEST(Place, AloneWhereNothingIsSaid) { EXPECT_EQ(place({}).group.size, 1); }
+
+TEST(Place, CountsWhoWasStartedTogether) {
+  const auto count = [](const Values& values) {
+    return started_together([&](const std::string& name) -> std::optional<std::string> {
+      const auto found = values.find(name);
+      return found == values.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  EXPECT_EQ(count({}), 1);
+  EXPECT_EQ(count({{"RANK", "1"}, {"WORLD_SIZE", "4"}}), 4);
+  EXPECT_EQ(count({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "3"}}), 3);
+}
 
 TEST(Place, UnderTorchrunTheAgentKeepsTheStore) {
   const auto found = place({{"RANK", "0"},
@@ -103,4 +115,4 @@ TEST(Place, WhatIsMissingIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace kindred::app
+}  // namespace kindred

@@ -94,18 +94,49 @@ TEST_F(SameAnswer, Sorl) {
                "--hidden", "16"});
 }
 
-TEST_F(SameAnswer, Autoencoders) {
+TEST_F(SameAnswer, AutoencodersOfSeveralRestarts) {
   run_one({"generate", "diagonal", "--per-expert", "10", "--seed", "1", "-o", "d.h5"});
   expect_same({"d.h5", "--method", "caae", "-k", "3", "--restarts", "2", "--max-steps", "30"});
+  EXPECT_EQ(record("ranks-2")["machine"]["shared"], "policies");
 }
 
-TEST_F(SameAnswer, WhatCannotBeSharedIsRefused) {
+TEST_F(SameAnswer, AnAutoencoderThatIsTrainedTogether) {
+  run_one({"generate", "diagonal", "--per-expert", "60", "--seed", "1", "-o", "d.h5"});
+  expect_same({"d.h5", "--method", "caae", "-k", "3", "--max-steps", "60"});  // three parts a batch
+  EXPECT_EQ(record("ranks-3")["machine"]["shared"], "batches");
+}
+
+TEST_F(SameAnswer, AnAutoencoderWithLayersBetweenEncoderAndDecoder) {
+  run_one({"generate", "path-following", "--per-expert", "60", "--seed", "1", "-o", "p.h5"});
+  expect_same({"p.h5", "--method", "vae-kmeans", "-k", "3", "--max-steps", "4", "--hidden", "16"});
+  EXPECT_EQ(record("ranks-2")["machine"]["shared"], "batches");
+}
+
+TEST_F(SameAnswer, Planes) {
   run_one({"generate", "extra", "--per-expert", "4", "--seed", "1", "-o", "e.h5"});
-  for (const auto& answer : finish(start_ranks(2, {"cluster", "e.h5", "-k", "2", "-o", "r"}))) {
-    EXPECT_TRUE(answer.code == 2 || answer.code == 3) << answer.err;  // by whoever said it first
-    EXPECT_THAT(answer.err, HasSubstr("several processes cannot share"));
-  }
-  EXPECT_FALSE(fs::exists(folder_ / "r"));
+  expect_same({"e.h5", "-k", "2", "--restarts", "3"});
+  EXPECT_EQ(record("ranks-2")["machine"]["shared"], "policies");
+}
+
+TEST_F(SameAnswer, WhatLooksOddIsSaidOrNamed) {
+  run_one({"generate", "diagonal", "--per-expert", "60", "--seed", "1", "-o", "d.h5"});
+  const auto first = finish(start_ranks(2, {"cluster", "d.h5", "--restarts", "2", "-o", "r"}))[0];
+  EXPECT_THAT(first.err, HasSubstr("one process has to look for: kindred info d.h5"));
+  EXPECT_TRUE(record("r")["dataset"]["doctor"].is_null());  // a report looks for itself
+  run_ranks(2, {"cluster", "d.h5", "--method", "return-kmeans", "-k", "2", "-o", "all"});
+  EXPECT_TRUE(record("all")["dataset"]["doctor"].is_array());  // all episodes are there
+}
+
+TEST_F(SameAnswer, SegmentsAreFoundByOneProcess) {
+  run_one({"generate", "diagonal", "--per-expert", "4", "--seed", "1", "-o", "d.h5"});
+  ::setenv("RANK", "0", 1);
+  ::setenv("WORLD_SIZE", "2", 1);
+  const auto answer = finish(start({"segment", "d.h5", "-o", "s"}));
+  ::unsetenv("RANK");
+  ::unsetenv("WORLD_SIZE");
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_THAT(answer.err, HasSubstr("2 processes were started together"));
+  EXPECT_FALSE(fs::exists(folder_ / "s"));
 }
 
 }  // namespace

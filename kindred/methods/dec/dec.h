@@ -32,6 +32,8 @@ extern TorchFunction<Clustering(const Trajectories& data, const Options& options
     fit;
 
 /// Every process has all episodes, and trains some of the restarts.
-inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
+inline Sharing sharing_of(const Options& options, const Trajectories& data, const RunContext& run) {
+  return sharing_of_autoencoders(resolve(options, data), run);
+}
 
 }  // namespace kindred::dec

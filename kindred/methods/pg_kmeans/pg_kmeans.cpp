@@ -268,10 +268,10 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
   });
 }
 
-Sharing sharing_of(const Options& requested, const Trajectories& data) {
-  const auto options = resolve(requested, data);
-  if (!options.searches()) return Sharing::kPolicies;
-  return options.policy == PolicyKind::kMlp ? Sharing::kNone : Sharing::kEpisodes;
+Sharing sharing_of(const Options& requested, const Trajectories& data, const RunContext& run) {
+  const auto options = resolve_for(run, requested, data);
+  return options.searches() && options.policy != PolicyKind::kMlp ? Sharing::kEpisodes
+                                                                  : Sharing::kPolicies;
 }
 
 }  // namespace kindred::pg_kmeans

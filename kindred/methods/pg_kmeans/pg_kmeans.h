@@ -19,6 +19,6 @@ Clustering fit(const Trajectories& data, const Options& options, const RunContex
 
 /// A search needs the episodes it holds, rounds of cloning need all; the search on planes is not
 /// shared.
-Sharing sharing_of(const Options& options, const Trajectories& data);
+Sharing sharing_of(const Options& options, const Trajectories& data, const RunContext& run);
 
 }  // namespace kindred::pg_kmeans

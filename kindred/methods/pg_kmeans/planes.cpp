@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "kindred/clustering/over_ranks.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/seeds.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -76,7 +77,7 @@ Clustering fit_on_planes(const Trajectories& data, const Options& options, const
   result.options = to_json(Options(options).describe());
   result.centres =
       std::make_shared<PlaneCentres>(found.view, data.actions.count(), answer.networks);
-  result.scores = result.centres->score(data, run);
+  result.scores = score_everywhere(*result.centres, data, run);
   result.k_found = options.k == 0;
   const auto& one = found.answers.front();
   for (const auto& at_k : found.answers) {

@@ -31,6 +31,8 @@ Clustering fit(const Trajectories& data, const Options& options, const RunContex
 std::shared_ptr<const Centres> load_centres(const ArrayFileReader& file);
 
 /// Every process has all episodes; there is nothing to share but reading them.
-inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
+inline Sharing sharing_of(const Options&, const Trajectories&, const RunContext&) {
+  return Sharing::kPolicies;
+}
 
 }  // namespace kindred::return_kmeans

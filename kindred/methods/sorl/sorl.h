@@ -19,6 +19,8 @@ namespace kindred::sorl {
 Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
 
 /// Every process has all episodes, and trains the policies of some restarts.
-inline Sharing sharing_of(const Options&, const Trajectories&) { return Sharing::kPolicies; }
+inline Sharing sharing_of(const Options&, const Trajectories&, const RunContext&) {
+  return Sharing::kPolicies;
+}
 
 }  // namespace kindred::sorl

@@ -1,4 +1,4 @@
-#include "place.h"
+#include "kindred/dist/place.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 #include "kindred/core/error.h"
 
-namespace kindred::app {
+namespace kindred {
 namespace {
 
 constexpr std::int64_t kMostRanks = 64;  // each holds at least one part of the episodes
@@ -56,6 +56,13 @@ constexpr Starter kStarters[] = {
     {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "PMI_JOBID"},
 };
 
+/// Who started this process among others; null where nobody says so.
+const Starter* find_starter(const Variables& variables) {
+  for (const auto& one : kStarters)
+    if (variables(one.rank) && variables(one.ranks)) return &one;
+  return nullptr;
+}
+
 std::string slurm_address(const Variables& variables) {
   const auto hosts = variables("SLURM_STEP_NODELIST");
   const auto job = variables("SLURM_JOB_ID").value_or("") + variables("SLURM_STEP_ID").value_or("");
@@ -97,6 +104,11 @@ void require_sensible(const GroupOptions& group) {
 
 }  // namespace
 
+std::int64_t started_together(const Variables& variables) {
+  const auto* starter = find_starter(variables);
+  return starter ? whole_number(starter->ranks, *variables(starter->ranks)) : 1;
+}
+
 Place find_place(const RankFlags& flags, const Variables& variables) {
   Place place;
   auto& group = place.group;
@@ -109,9 +121,7 @@ Place find_place(const RankFlags& flags, const Variables& variables) {
     group.rank = flags.rank;
     group.size = flags.ranks;
   } else {
-    const Starter* starter = nullptr;
-    for (const auto& one : kStarters)
-      if (!starter && variables(one.rank) && variables(one.ranks)) starter = &one;
+    const auto* starter = find_starter(variables);
     if (!starter) return place;
     group.rank = whole_number(starter->rank, *variables(starter->rank));
     group.size = whole_number(starter->ranks, *variables(starter->ranks));
@@ -133,4 +143,4 @@ Place find_place(const RankFlags& flags, const Variables& variables) {
   return place;
 }
 
-}  // namespace kindred::app
+}  // namespace kindred

@@ -9,7 +9,7 @@
 
 #include "kindred/dist/group.h"
 
-namespace kindred::app {
+namespace kindred {
 
 struct RankFlags {
   std::int64_t rank = -1;  ///< -1: not given.
@@ -27,7 +27,11 @@ struct Place {
 /// What a variable of the environment holds, if there is one.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 
+/// How many processes were started together with this one, as the variables say; 1 where they do
+/// not.
+std::int64_t started_together(const Variables& variables);
+
 /// Flags first, then variables. Throws InvalidArgument where they do not say enough.
 Place find_place(const RankFlags& flags, const Variables& variables);
 
-}  // namespace kindred::app
+}  // namespace kindred
