@@ -42,7 +42,9 @@ struct AssignCommand {
     RunContext context;
     context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     dataset.read.pool = context.pool;
-    const Trajectories data = dataset.load().data;
+    if (dataset.scratch.empty()) dataset.scratch = folder_of(output);
+    const Dataset loaded = dataset.load();
+    const Trajectories& data = loaded.data;
     const Assignment found = assign(fitted, data, false_alarms, context);
     write_assignment(output, data, found);
 
@@ -102,6 +104,7 @@ void add_assign(CLI::App& app) {
   state->flags.add(*command, state->dataset.describe_reading(), "Reading");
   state->flags.add(*command, state->dataset.describe_selection(), "Selection");
   state->flags.add(*command, state->dataset.describe_truth(), "Truth");
+  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
   state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });

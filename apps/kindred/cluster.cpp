@@ -317,6 +317,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "  kindred cluster hopper.hdf5 --preset paper -k 4 --merge-to 2 -o paper-run\n"
       "  kindred cluster --config run/config.toml --seed 2 -o run2\n"
       "  kindred cluster part-*.hdf5 -o run\n"
+      "  kindred cluster huge.hdf5 --memory 2GB -o run\n"
       "  torchrun --no-python --nproc-per-node 4 kindred cluster hopper.hdf5 -o run\n"
       "  srun -n 64 kindred cluster /shared/hopper.hdf5 -o /shared/run\n"
       "  kindred cluster mine.npz --obs-key 'state[0:7],goal' --action-key u -o run\n"
@@ -350,6 +351,7 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
   state->flags.add(*command, state->dataset.describe_reading(), "Reading");
   state->flags.add(*command, state->dataset.describe_selection(), "Selection");
   state->flags.add(*command, state->dataset.describe_truth(), "Truth");
+  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
   state->flags.add_uniform(*command);
   command->callback([state] { state->run(); });
 }

@@ -235,6 +235,8 @@ std::string command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
+std::string folder_of(const std::string& file) { return fs::absolute(file).parent_path().string(); }
+
 void find_datasets(std::vector<std::string>& files) {
   const char* home = std::getenv("HOME");
   const char* kept = std::getenv("MINARI_DATASETS_PATH");

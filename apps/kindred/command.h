@@ -97,6 +97,8 @@ inline constexpr const char* kDatasetHelp = "A dataset: file, files, folder or M
 /// Puts the folders of Minari datasets in the place of their ids, where Minari keeps them; what
 /// exists under its own name stays.
 void find_datasets(std::vector<std::string>& files);
+/// The folder a file is or will be in.
+std::string folder_of(const std::string& file);
 
 /// The first dataset or environment named on the command line, or nothing.
 DatasetName named_dataset(const std::vector<std::string>& arguments);
@@ -112,6 +114,7 @@ void add_experts(CLI::App& app, const std::vector<std::string>& arguments);
 void add_info(CLI::App& app);
 void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
 void add_assign(CLI::App& app);
+void add_convert(CLI::App& app);
 void add_score(CLI::App& app);
 void add_segment(CLI::App& app, const std::vector<std::string>& arguments);
 void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);

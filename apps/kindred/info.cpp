@@ -173,6 +173,7 @@ void add_info(CLI::App& app) {
   flags->add(*command, options->describe_reading(), "Reading");
   flags->add(*command, options->describe_selection(), "Selection");
   flags->add(*command, options->describe_truth(), "Truth");
+  flags->add(*command, options->describe_memory(), "Memory");
   flags->add_uniform(*command);
   flags->add_config(*command);
   command->callback([=] {

@@ -46,6 +46,7 @@ int run(const std::vector<std::string>& arguments) {
   add_info(app);
   add_cluster(app, arguments);
   add_assign(app);
+  add_convert(app);
   add_score(app);
   add_segment(app, arguments);
   add_conflicts(app);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -65,6 +66,43 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     begin = end + 1;
   }
   return parts;
+}
+
+/// "1.5GB" → 1,500,000,000; nothing where it is no size.
+std::optional<std::int64_t> parse_bytes(const std::string& text) {
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !(number >= 0.0)) return std::nullopt;
+  std::string unit;
+  for (const char c : std::string_view(end, text.data() + text.size()))
+    if (c != ' ') unit += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  static constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1.0},
+                                                                   {"B", 1.0},
+                                                                   {"KB", 1e3},
+                                                                   {"MB", 1e6},
+                                                                   {"GB", 1e9},
+                                                                   {"TB", 1e12},
+                                                                   {"K", 1e3},
+                                                                   {"M", 1e6},
+                                                                   {"G", 1e9},
+                                                                   {"T", 1e12},
+                                                                   {"KIB", 1024.0},
+                                                                   {"MIB", 1048576.0},
+                                                                   {"GIB", 1073741824.0},
+                                                                   {"TIB", 1099511627776.0}};
+  for (const auto& [name, factor] : kUnits)
+    if (unit == name && number * factor < 9e18) return static_cast<std::int64_t>(number * factor);
+  return std::nullopt;
+}
+
+/// As parse_bytes reads it, in the largest unit that leaves no fraction.
+std::string bytes_text(std::int64_t bytes) {
+  for (const auto& [unit, factor] : {std::pair{"GB", std::int64_t{1'000'000'000}},
+                                     {"GiB", std::int64_t{1} << 30},
+                                     {"MB", std::int64_t{1'000'000}},
+                                     {"MiB", std::int64_t{1} << 20}})
+    if (bytes % factor == 0) return fmt::format("{}{}", bytes / factor, unit);
+  return std::to_string(bytes);
 }
 
 }  // namespace
@@ -156,6 +194,22 @@ Option real_or(std::string name, double& field, double low, double high,
 Option real_or_off(std::string name, double& field, double low, double high, double off_value,
                    std::string help) {
   return real_or(std::move(name), field, low, high, {{"off", off_value}}, std::move(help));
+}
+
+Option bytes(std::string name, std::int64_t& field, std::string help) {
+  return {name,
+          std::move(help),
+          OptionKind::kText,
+          {},
+          [&field] { return json(field == 0 ? "none" : bytes_text(field)); },
+          [&field, name](const json& value) {
+            auto size =
+                value.is_string() ? parse_bytes(value.get<std::string>()) : whole_number(value);
+            if (value == json("none")) size = 0;
+            if (!size || *size < 0 || (*size == 0 && value.is_string() && value != json("none")))
+              reject(name, "a size such as 2GB or 500MB, or 'none'", value);
+            field = *size;
+          }};
 }
 
 Option text(std::string name, std::string& field, std::string help) {

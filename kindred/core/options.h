@@ -45,6 +45,8 @@ Option real_or(std::string name, double& field, double low, double high,
 /// A real that can be switched off: the text "off" stands for `off_value`.
 Option real_or_off(std::string name, double& field, double low, double high, double off_value,
                    std::string help);
+/// Bytes, given as "2GB", "500MB", "1.5GiB" or a plain number; the text "none" stands for 0.
+Option bytes(std::string name, std::int64_t& field, std::string help);
 Option text(std::string name, std::string& field, std::string help);
 /// A list of texts, given as an array, or as one text with commas between them. On the command line
 /// it may also be repeated.

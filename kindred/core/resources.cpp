@@ -1,8 +1,12 @@
 #include "kindred/core/resources.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -12,6 +16,26 @@ double peak_rss_mb() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024.0 / 1e6;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+ResidentMemory::ResidentMemory() : file_("/proc/self/statm", O_RDONLY | O_CLOEXEC) {}
+
+std::int64_t ResidentMemory::look() const {
+  static const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  std::array<char, 128> text{};
+  file_.read(0, std::span(text).first(text.size() - 1));
+  long long size = 0, resident = 0;
+  std::sscanf(text.data(), "%lld %lld", &size, &resident);
+  return resident * page;
 }
 
 namespace {

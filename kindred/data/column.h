@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "kindred/data/storage.h"
+
 namespace kindred {
 
 template <class T>
@@ -16,11 +18,8 @@ class Column {
   Column() = default;
 
   /// Takes the values over without copying them.
-  Column(std::vector<T> values) {  // NOLINT: a vector is a column
-    auto owned = std::make_shared<const std::vector<T>>(std::move(values));
-    view_ = *owned;
-    owner_ = std::move(owned);
-  }
+  Column(std::vector<T> values) { own(std::move(values)); }  // NOLINT: a vector is a column
+  Column(StepValues<T> values) { own(std::move(values)); }   // NOLINT
 
   /// Refers to `view`, which stays valid as long as `owner` lives.
   Column(std::span<const T> view, std::shared_ptr<const void> owner)
@@ -40,6 +39,13 @@ class Column {
   auto end() const { return view_.end(); }
 
  private:
+  template <class Vector>
+  void own(Vector values) {
+    auto owned = std::make_shared<const Vector>(std::move(values));
+    view_ = *owned;
+    owner_ = std::move(owned);
+  }
+
   std::span<const T> view_;
   std::shared_ptr<const void> owner_;
 };

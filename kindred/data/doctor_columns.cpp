@@ -204,21 +204,24 @@ struct Leaps {
   std::int64_t first = -1;  ///< The step before the first leap.
 };
 
-Leaps count_leaps(const Chart& chart, std::int64_t column) {
-  const auto& facts = chart.observations[static_cast<std::size_t>(column)];
-  const float range = facts.most - facts.least;
-  const float across = 0.85f * range, far = 0.3f * range;
-  Leaps leaps;
-  for (std::int64_t i = 0; i < chart.data.episodes(); ++i) {
-    float before = chart.seen(chart.data.offsets[i], column);
-    for (auto step = chart.data.offsets[i] + 1; step < chart.data.offsets[i + 1]; ++step) {
-      const float now = chart.seen(step, column), leap = std::abs(now - before);
-      before = now;
-      if (leap <= far) continue;
-      ++(leap > across ? leaps.across : leaps.far);
-      if (leap > across && leaps.first < 0) leaps.first = step - 1;
-    }
+/// Of several columns, in one pass over the steps: [columns].
+std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_t>& columns) {
+  std::vector<float> across, far, before(columns.size());
+  for (const auto column : columns) {
+    const auto& facts = chart.observations[static_cast<std::size_t>(column)];
+    across.push_back(0.85f * (facts.most - facts.least));
+    far.push_back(0.3f * (facts.most - facts.least));
   }
+  std::vector<Leaps> leaps(columns.size());
+  for (std::int64_t i = 0; i < chart.data.episodes(); ++i)
+    for (auto step = chart.data.offsets[i]; step < chart.data.offsets[i + 1]; ++step)
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const float now = chart.seen(step, columns[c]), leap = std::abs(now - before[c]);
+        before[c] = now;
+        if (leap <= far[c] || step == chart.data.offsets[i]) continue;
+        ++(leap > across[c] ? leaps[c].across : leaps[c].far);
+        if (leap > across[c] && leaps[c].first < 0) leaps[c].first = step - 1;
+      }
   return leaps;
 }
 
@@ -362,14 +365,16 @@ void check_wrapping(const Chart& chart, Found& found) {
   constexpr std::int64_t kLeastLeaps = 3;
   std::vector<std::string> words;
   Json details = Json::array();
-  for (const auto c : measuring(chart)) {
-    if (!spreads(chart, c)) continue;
-    const auto leaps = count_leaps(chart, c);
+  auto columns = measuring(chart);
+  std::erase_if(columns, [&](std::int64_t c) { return !spreads(chart, c); });
+  const auto leaps_of = count_leaps(chart, columns);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto& leaps = leaps_of[i];
     // An angle leaps seldom, and hardly ever half way.
     if (leaps.across < kLeastLeaps || leaps.far * 10 > leaps.across ||
         leaps.across * 10 > chart.data.steps())
       continue;
-    const auto& facts = chart.observations[static_cast<std::size_t>(c)];
+    const auto& facts = chart.observations[static_cast<std::size_t>(columns[i])];
     const auto period = period_words(double{facts.most} - facts.least);
     const auto episode = chart.episode_of(leaps.first);
     words.push_back(

@@ -111,7 +111,7 @@ void set_actors(Trajectories& data, std::span<const std::int64_t> of_steps) {
     data.provenance["labels"] = "ignored: they change within an episode, and some name no policy";
     return;
   }
-  data.actors = std::vector<std::int32_t>(of_steps.begin(), of_steps.end());
+  data.actors = StepValues<std::int32_t>(of_steps.begin(), of_steps.end());
   data.labels = most_frequent_actors(data);
 }
 

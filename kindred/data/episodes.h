@@ -33,8 +33,8 @@ void set_actors(Trajectories& data, std::span<const std::int64_t> of_steps);
 
 /// True policies as a file holds them, for each step or each episode: numbers, or texts.
 struct FoundLabels {
-  std::vector<std::int64_t> numbers;  ///< -1: unknown.
-  std::vector<std::string> texts;     ///< "": unknown.
+  StepValues<std::int64_t> numbers;  ///< -1: unknown.
+  std::vector<std::string> texts;    ///< "": unknown.
 
   std::int64_t size() const { return std::ssize(numbers) + std::ssize(texts); }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,8 @@ Trajectories read_robomimic(const std::filesystem::path& path, const ReadOptions
 void write_robomimic(const Trajectories& data, const std::filesystem::path& path);
 
 Trajectories read_kindred(const std::filesystem::path& path, const ReadOptions& options);
-void write_kindred(const Trajectories& data, const std::filesystem::path& path);
+void write_kindred(const Trajectories& data, const std::filesystem::path& path,
+                   const std::function<void(double)>& progress = {});
 /// Masks of robomimic demos are `mask/policy_0`, `mask/policy_1`, … where they are labels.
 inline constexpr const char* kMaskPrefix = "policy_";
 

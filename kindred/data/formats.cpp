@@ -175,7 +175,8 @@ Trajectories read_trajectories(const fs::path& path, ReadOptions options) {
   }
 }
 
-void write_trajectories(const Trajectories& data, const fs::path& path, Format format) {
+void write_trajectories(const Trajectories& data, const fs::path& path, Format format,
+                        const std::function<void(double)>& progress) {
   data.validate(fmt::format("trajectories for '{}'", path.string()));
   switch (format) {
     case Format::kHdf5:  // a layout that others read too
@@ -188,7 +189,7 @@ void write_trajectories(const Trajectories& data, const fs::path& path, Format f
     case Format::kNpz:
       return write_npz(data, path);
     case Format::kKindred:
-      return write_kindred(data, path);
+      return write_kindred(data, path, progress);
     case Format::kLerobot:
     case Format::kParquet:
       throw InvalidArgument("Kindred reads {} but does not write it; write '{}' as another format",

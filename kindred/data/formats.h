@@ -83,7 +83,9 @@ Trajectories read_trajectories(const std::filesystem::path& path, ReadOptions op
 
 /// Writes `path`, replacing a file of that name; Minari makes a folder, which must not exist yet.
 /// Throws DataFormatError when the format cannot hold the data, InvalidArgument for lerobot and
-/// parquet, which are only read.
-void write_trajectories(const Trajectories& data, const std::filesystem::path& path, Format format);
+/// parquet, which are only read. A Kindred file is written block by block and `progress`, which may
+/// be empty, is told the share of it that is written; what it throws ends it, with nothing written.
+void write_trajectories(const Trajectories& data, const std::filesystem::path& path, Format format,
+                        const std::function<void(double)>& progress = {});
 
 }  // namespace kindred

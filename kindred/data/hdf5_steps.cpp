@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -11,6 +13,8 @@
 #include "kindred/data/array_keys.h"
 #include "kindred/data/checks.h"
 #include "kindred/data/episodes.h"
+#include "kindred/data/mapping.h"
+#include "kindred/data/memory_promise.h"
 #include "kindred/data/sparse.h"
 
 namespace kindred::hdf5 {
@@ -18,11 +22,6 @@ namespace {
 
 constexpr int kDeepestNesting = 8;  // a damaged group can contain itself
 constexpr const char* kActionCount = "action_count";
-
-template <class T>
-std::vector<T> allocate(std::int64_t steps, std::int64_t dim) {
-  return std::vector<T>(static_cast<std::size_t>(steps * dim));
-}
 
 /// Steps [begin, end).
 struct StepRange {
@@ -282,6 +281,7 @@ class StepReader {
   /// Rows with the parts side by side.
   template <class T>
   Column<T> read_joined(const std::vector<Part>& parts) const {
+    if (auto mapped = map_rows<T>(parts)) return *mapped;
     const std::int64_t dim = total_size(parts);
     NewColumn<T> out(steps() * dim, !holds_all());
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -294,6 +294,29 @@ class StepReader {
       }
     }
     return out.column();
+  }
+
+  /// Where memory is promised, and the file holds one array exactly as it is wanted.
+  template <class T>
+  std::optional<Column<T>> map_rows(const std::vector<Part>& parts) const {
+    const auto& part = parts[0];
+    if (!memory_is_promised() || groups_.size() > 1 || parts.size() > 1 ||
+        part.size() != part.width)
+      return std::nullopt;
+    const auto dataset = open(0, part.key.name, part.width, part.extra_rows);
+    const auto offset = dataset.file_offset<T>();
+    const auto count = static_cast<std::size_t>(steps() * part.width);
+    if (!offset || *offset > file_.size() || count * sizeof(T) > file_.size() - *offset)
+      return std::nullopt;
+    const auto map = std::make_shared<const MappedFile>(file_.path(), file_.size());
+    if (!*map) return std::nullopt;
+    const Column<T> rows({reinterpret_cast<const T*>(map->data() + *offset), count}, map);
+    if constexpr (std::is_same_v<T, float>)
+      if (!options_.lenient)
+        check_finite(
+            rows.slice(held_.begin * part.width, (held_.end - held_.begin) * part.width).span(),
+            held_.begin, part.width, dataset.where());
+    return rows;
   }
 
   /// Reads rows to their places corner, corner + dim, corner + 2 dim, …
@@ -387,10 +410,10 @@ class StepReader {
   /// As they are: no policy is found by rewards, so one that is not a number spoils nothing.
   Column<float> read_rewards() const {
     if (!present(layout_.rewards)) return {};
-    auto rewards = allocate<float>(steps(), 1);
+    NewColumn<float> rewards(steps(), false);
     for (std::size_t g = 0; g < groups_.size(); ++g)
       open(g, layout_.rewards, 1).read(0, length(g), rewards.data() + offsets_[g]);
-    return rewards;
+    return rewards.column();
   }
 
   Column<std::uint8_t> read_flags(const std::string& name) const {

@@ -33,7 +33,7 @@ std::uint64_t hash(const std::byte* bytes, std::size_t size) {
 /// Row numbers of first appearances, and for every row which of them it equals.
 struct Distinct {
   std::vector<std::int64_t> rows;
-  std::vector<std::int32_t> index;
+  StepValues<std::int32_t> index;
 };
 
 /// Empty index when more than `limit` rows are distinct.
@@ -112,8 +112,8 @@ std::optional<DistinctRows> distinct_rows(std::span<const float> rows, std::int6
 std::vector<std::int32_t> number_states(const Observations& observations) {
   const bool interned = observations.is_interned();
   const auto rows = interned ? observations.distinct() : observations.steps();
-  auto index = find_distinct(observations, 0, rows, rows).index;
-  if (!interned) return index;
+  const auto index = find_distinct(observations, 0, rows, rows).index;
+  if (!interned) return {index.begin(), index.end()};
   std::vector<std::int32_t> of_step;  // a file may hold a row of its table twice
   of_step.reserve(static_cast<std::size_t>(observations.steps()));
   for (const auto row : observations.index())

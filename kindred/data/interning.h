@@ -25,8 +25,8 @@ std::int64_t most_distinct(std::int64_t steps);
 
 /// Rows of a table in order of first appearance, and for some steps which of them each has.
 struct DistinctRows {
-  std::vector<float> table;         ///< [distinct, dim]
-  std::vector<std::int32_t> index;  ///< [steps]
+  std::vector<float> table;        ///< [distinct, dim]
+  StepValues<std::int32_t> index;  ///< [steps]
 };
 
 /// Those of steps [begin, end) of dense observations; nothing when more than `limit` are distinct.

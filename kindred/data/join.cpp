@@ -37,13 +37,15 @@ void require_alike(const Parts& parts, std::span<const std::string> names) {
 /// The values of all parts; nothing when one of them has none.
 template <class T, class Get>
 Column<T> joined(const Parts& parts, Get get) {
-  std::vector<T> all;
+  std::int64_t size = 0;
   for (const auto& part : parts) {
-    const Column<T>& column = get(part);
-    if (column.empty()) return {};
-    all.insert(all.end(), column.begin(), column.end());
+    if (get(part).empty()) return {};
+    size += get(part).size();
   }
-  return all;
+  NewColumn<T> all(size, false);
+  T* to = all.data();
+  for (const auto& part : parts) to = std::ranges::copy(get(part), to).out;
+  return all.column();
 }
 
 /// Those of the parts that are held: each has some, in a row over all of them.

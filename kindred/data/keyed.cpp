@@ -11,7 +11,9 @@
 #include <set>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "kindred/core/error.h"
 #include "kindred/core/words.h"
@@ -22,6 +24,7 @@
 #include "kindred/data/hdf5_labels.h"
 #include "kindred/data/hdf5_steps.h"
 #include "kindred/data/npz.h"
+#include "kindred/data/sparse.h"
 
 namespace kindred {
 namespace {
@@ -154,7 +157,7 @@ class KeyedReader {
     return more == 0 || more == 1;
   }
 
-  void keep_to_first_done(const std::vector<std::uint8_t>& done) {
+  void keep_to_first_done(const StepValues<std::uint8_t>& done) {
     for (std::int64_t row = 0; row < rows_; ++row) {
       bool over = false;
       for (auto i = static_cast<std::size_t>(row * times_);
@@ -219,10 +222,9 @@ class KeyedReader {
     return times_ == 0 ? rows_ : std::ranges::count(real_, std::uint8_t{1});
   }
 
-  /// Calls take(values of a step, its row in the file) for every real step in order.
+  /// Calls take(first row, values) for consecutive blocks of all rows.
   template <class T, class Take>
-  void for_each_step(const NamedArray& array, Take take) const {
-    const auto width = step_size(array);
+  void for_each_block(const NamedArray& array, Take take) const {
     const auto in_row = array.row_size();
     const auto usual = std::max<std::int64_t>(1, kBlockNumbers / std::max<std::int64_t>(1, in_row));
     const auto block = arrays_.rows_at_once(array, usual);
@@ -230,22 +232,32 @@ class KeyedReader {
     for (std::int64_t begin = 0; begin < rows_; begin += block) {
       const auto end = std::min(begin + block, rows_);
       arrays_.read(array, begin, end, values.data());
-      for (auto row = begin; row < end; ++row)
-        for (std::int64_t time = 0; time < std::max<std::int64_t>(times_, 1); ++time)
-          if (is_real(row, time))
-            take(std::span<const T>(values).subspan(
-                     static_cast<std::size_t>((row - begin) * in_row + time * width),
-                     static_cast<std::size_t>(width)),
-                 row);
+      take(begin,
+           std::span<const T>(values).first(static_cast<std::size_t>((end - begin) * in_row)));
     }
   }
 
-  std::vector<float> read_floats(const std::vector<KeyedPart>& parts) const {
+  /// Calls take(values of a step, its row in the file) for every real step in order.
+  template <class T, class Take>
+  void for_each_step(const NamedArray& array, Take take) const {
+    const auto width = static_cast<std::size_t>(step_size(array));
+    const auto in_row = static_cast<std::size_t>(array.row_size());
+    for_each_block<T>(array, [&](std::int64_t row, std::span<const T> values) {
+      for (std::size_t first = 0; first < values.size(); first += in_row, ++row)
+        for (std::int64_t time = 0; time < std::max<std::int64_t>(times_, 1); ++time)
+          if (is_real(row, time))
+            take(values.subspan(first + static_cast<std::size_t>(time) * width, width), row);
+    });
+  }
+
+  /// Read as floats, kept as T.
+  template <class T>
+  NewColumn<T> read_numbers(const std::vector<KeyedPart>& parts) const {
     const auto dim = width_of(parts);
-    std::vector<float> out(static_cast<std::size_t>(steps() * dim));
+    NewColumn<T> out(steps() * dim, false);
     std::int64_t column = 0;
     for (const auto& part : parts) {
-      float* to = out.data() + column;
+      T* to = out.data() + column;
       for_each_step<float>(*part.array, [&](std::span<const float> step, std::int64_t row) {
         const auto values = step.subspan(static_cast<std::size_t>(part.begin),
                                          static_cast<std::size_t>(part.size()));
@@ -254,7 +266,7 @@ class KeyedReader {
           const auto place = arrays_.place(*part.array, row);
           check_finite(values, place.row, part.size(), place.where);
         }
-        std::ranges::copy(values, to);
+        std::ranges::transform(values, to, [](float value) { return static_cast<T>(value); });
         to += dim;
       });
       column += part.size();
@@ -263,11 +275,10 @@ class KeyedReader {
   }
 
   Observations read_observations(const std::vector<KeyedPart>& parts) const {
-    auto values = read_floats(parts);
     const auto dim = width_of(parts);
-    if (!std::ranges::all_of(parts, [](const auto& part) { return part.array->is_byte; }))
-      return Observations::dense(std::move(values), dim);
-    return Observations::dense(std::vector<std::uint8_t>(values.begin(), values.end()), dim);
+    if (std::ranges::all_of(parts, [](const auto& part) { return part.array->is_byte; }))
+      return Observations::dense(read_numbers<std::uint8_t>(parts).column(), dim);
+    return Observations::dense(read_numbers<float>(parts).column(), dim);
   }
 
   Actions read_actions(const std::vector<KeyedPart>& parts) const {
@@ -275,39 +286,45 @@ class KeyedReader {
     const bool integers = parts.size() == 1 && first.kind != ArrayKind::kFloat;
     const bool discrete = options_.actions == ReadActionsAs::kDiscrete ||
                           (options_.actions == ReadActionsAs::kAuto && integers);
-    auto values = read_floats(parts);
+    auto values = read_numbers<float>(parts);
     const auto dim = width_of(parts);
-    if (!discrete) return Actions::continuous(std::move(values), dim);
+    if (!discrete) return Actions::continuous(values.column(), dim);
     if (dim != 1)
       refuse(first,
              "one whole number for each step; for several use the option actions = continuous");
-    std::vector<std::int32_t> numbers(values.size());
-    const std::vector<double> exact(values.begin(), values.end());
-    to_discrete<double>(exact, 0, arrays_.where(first.name), numbers.data());
-    const std::int64_t count = std::ranges::max(numbers) + std::int64_t{1};
-    return Actions::discrete(std::move(numbers), count);
+    NewColumn<std::int32_t> numbers(steps(), false);
+    std::vector<double> exact;
+    for (std::int64_t begin = 0; begin < steps(); begin += kBlockNumbers) {
+      const auto end = std::min(begin + kBlockNumbers, steps());
+      exact.assign(values.data() + begin, values.data() + end);
+      to_discrete<double>(exact, begin, arrays_.where(first.name), numbers.data() + begin);
+    }
+    const std::int64_t count = std::ranges::max(numbers.span()) + std::int64_t{1};
+    return Actions::discrete(numbers.column(), count);
   }
 
   Column<float> read_rewards() const {
     const auto* array = optional(options_.reward_key, "rewards");
     if (!array) return {};
     if (step_size(*array) != 1) refuse(*array, "one number for each step");
-    std::vector<float> rewards;
-    for_each_step<float>(
-        *array, [&](std::span<const float> step, std::int64_t) { rewards.push_back(step[0]); });
-    return rewards;
+    NewColumn<float> rewards(steps(), false);
+    float* to = rewards.data();
+    for_each_step<float>(*array,
+                         [&](std::span<const float> step, std::int64_t) { *to++ = step[0]; });
+    return rewards.column();
   }
 
   /// Flags of every step there is, real or not.
-  std::vector<std::uint8_t> read_flags(const NamedArray& array) const {
+  StepValues<std::uint8_t> read_flags(const NamedArray& array) const {
     const auto count = rows_ * std::max<std::int64_t>(times_, 1);
     if (!array.is_number() || array.rows() != rows_ || array.rows() * array.row_size() != count)
       refuse(array, "one flag for each step");
-    std::vector<float> values(static_cast<std::size_t>(count));
-    arrays_.read(array, 0, rows_, values.data());
-    std::vector<std::uint8_t> flags(values.size());
-    const std::vector<double> exact(values.begin(), values.end());
-    to_flags<double>(exact, 0, arrays_.where(array.name), flags.data());
+    StepValues<std::uint8_t> flags(static_cast<std::size_t>(count));
+    const auto in_row = array.row_size();
+    for_each_block<float>(array, [&](std::int64_t row, std::span<const float> values) {
+      const std::vector<double> exact(values.begin(), values.end());
+      to_flags<double>(exact, row * in_row, arrays_.where(array.name), flags.data() + row * in_row);
+    });
     return flags;
   }
 
@@ -346,20 +363,23 @@ class KeyedReader {
     return cut_into_episodes(std::move(flat), options, arrays_.file());
   }
 
-  /// Ids of all steps, as text.
-  std::vector<std::string> read_ids(const NamedArray& array) const {
+  /// Calls take(row, id) with the id of each step, as a number or as text.
+  template <class Take>
+  void for_each_id(const NamedArray& array, Take take) const {
     if (array.row_size() != 1) refuse(array, "one id for each step");
-    if (!array.is_number()) return arrays_.read_text(array, 0, array.rows());
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(array.rows()));
-    if (array.kind == ArrayKind::kFloat) {
-      std::vector<float> values(numbers.size());
-      arrays_.read(array, 0, array.rows(), values.data());
-      check_finite(values, 0, 1, arrays_.where(array.name));
+    if (!array.is_number()) {
+      std::int64_t row = 0;
+      for (const auto& id : arrays_.read_text(array, 0, array.rows())) take(row++, id);
+      return;
     }
-    arrays_.read(array, 0, array.rows(), numbers.data());
-    std::vector<std::string> ids;
-    for (const auto number : numbers) ids.push_back(std::to_string(number));
-    return ids;
+    if (array.kind == ArrayKind::kFloat)
+      for_each_block<float>(array, [&](std::int64_t row, std::span<const float> values) {
+        check_finite(values, row, 1, arrays_.where(array.name));
+      });
+    for_each_block<std::int64_t>(array,
+                                 [&](std::int64_t row, std::span<const std::int64_t> numbers) {
+                                   for (const auto number : numbers) take(row++, number);
+                                 });
   }
 
   [[noreturn]] void refuse_return(const NamedArray& array, const std::string& id,
@@ -374,16 +394,17 @@ class KeyedReader {
   Trajectories cut_by_ids(Trajectories flat) const {
     const auto& array = require(options_.episode_key);
     if (array.rows() != rows_) return cut_at(std::move(flat), array);
-    const auto of_steps = read_ids(array);
     std::vector<std::int64_t> offsets;
-    std::set<std::string_view> before;
-    for (std::size_t row = 0; row < of_steps.size(); ++row) {
-      if (row > 0 && of_steps[row] == of_steps[row - 1]) continue;
-      if (!before.insert(of_steps[row]).second)
-        refuse_return(array, of_steps[row], static_cast<std::int64_t>(row));
-      offsets.push_back(static_cast<std::int64_t>(row));
-      flat.ids.push_back(of_steps[row]);
-    }
+    std::set<std::string> before;
+    std::variant<std::int64_t, std::string> last;
+    for_each_id(array, [&](std::int64_t row, const auto& id) {
+      if (row > 0 && std::get<std::decay_t<decltype(id)>>(last) == id) return;
+      last = id;
+      auto name = fmt::format("{}", id);
+      if (!before.insert(name).second) refuse_return(array, name, row);
+      offsets.push_back(row);
+      flat.ids.push_back(std::move(name));
+    });
     offsets.push_back(rows_);
     flat.offsets = std::move(offsets);
     return flat;
@@ -444,8 +465,8 @@ class KeyedReader {
   const NamedArrays& arrays_;
   const ReadOptions& options_;
   std::int64_t rows_ = 0;
-  std::int64_t times_ = 0;          ///< Steps in a row of padded arrays; 0: a row is a step.
-  std::vector<std::uint8_t> real_;  ///< [rows, times] of padded arrays.
+  std::int64_t times_ = 0;         ///< Steps in a row of padded arrays; 0: a row is a step.
+  StepValues<std::uint8_t> real_;  ///< [rows, times] of padded arrays.
 };
 
 /// The groups that hold something called `key`, of the root or of a group in it.

@@ -1,6 +1,7 @@
 // Kindred's own file: the columns of Trajectories, each contiguous, so that reading one is mapping
 // the file into memory.
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "kindred/core/error.h"
@@ -9,6 +10,7 @@
 #include "kindred/data/hdf5_input.h"
 #include "kindred/data/hdf5_output.h"
 #include "kindred/data/mapping.h"
+#include "kindred/data/sparse.h"
 
 namespace kindred {
 namespace {
@@ -96,9 +98,9 @@ class KindredReader {
       const auto* first = reinterpret_cast<const T*>(map_->data() + *offset);
       return {Column<T>(std::span(first, count), map_), dataset.row_size()};
     }
-    std::vector<T> values(count);
+    NewColumn<T> values(static_cast<std::int64_t>(count), false);
     dataset.read(0, dataset.rows(), values.data());
-    return {Column<T>(std::move(values)), dataset.row_size()};
+    return {values.column(), dataset.row_size()};
   }
 
   /// What `data` holds of it is looked at.
@@ -179,14 +181,33 @@ std::string dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-template <class T>
-void write_column(hdf5::OutputFile& file, const std::string& name, const Column<T>& column,
-                  std::int64_t row_size = 0) {
-  if (column.empty()) return;
-  file.write(
-      name, column.span(),
-      row_size ? std::vector{column.size() / row_size, row_size} : std::vector{column.size()});
-}
+/// Writes columns block by block, and says how far it is.
+class ColumnWriter {
+ public:
+  ColumnWriter(hdf5::OutputFile& file, std::int64_t bytes,
+               const std::function<void(double)>& progress)
+      : file_(file), bytes_(std::max<std::int64_t>(bytes, 1)), progress_(progress) {}
+
+  template <class T>
+  void write(const std::string& name, const Column<T>& column, std::int64_t row_size = 0) {
+    if (column.empty()) return;
+    const auto width = std::max<std::int64_t>(row_size, 1);
+    file_.write_blocks<T>(
+        name,
+        row_size ? std::vector{column.size() / row_size, row_size} : std::vector{column.size()},
+        [&](std::int64_t begin, std::int64_t end, T* out) {
+          std::copy(column.data() + begin * width, column.data() + end * width, out);
+          written_ += (end - begin) * width * static_cast<std::int64_t>(sizeof(T));
+          if (progress_)
+            progress_(std::min(1.0, static_cast<double>(written_) / static_cast<double>(bytes_)));
+        });
+  }
+
+ private:
+  hdf5::OutputFile& file_;
+  std::int64_t bytes_, written_ = 0;
+  const std::function<void(double)>& progress_;
+};
 
 }  // namespace
 
@@ -194,32 +215,34 @@ Trajectories read_kindred(const std::filesystem::path& path, const ReadOptions& 
   return KindredReader(path, options).read();
 }
 
-void write_kindred(const Trajectories& data, const std::filesystem::path& path) {
+void write_kindred(const Trajectories& data, const std::filesystem::path& path,
+                   const std::function<void(double)>& progress) {
   hdf5::OutputFile file(path);
+  ColumnWriter columns(file, data.bytes_in_memory(), progress);
   file.write_attribute("", "format", kKindredFormat);
   file.write_attribute("", "version", kVersion);
-  write_column(file, "offsets", data.offsets);
+  columns.write("offsets", data.offsets);
   const auto& rows = data.observations;
   if (rows.is_interned()) {
-    write_column(file, "observation_table", rows.table(), rows.dim());
-    write_column(file, "observation_index", rows.index());
+    columns.write("observation_table", rows.table(), rows.dim());
+    columns.write("observation_index", rows.index());
   } else if (rows.is_bytes()) {
-    write_column(file, "observations", rows.bytes(), rows.dim());
+    columns.write("observations", rows.bytes(), rows.dim());
   } else {
-    write_column(file, "observations", rows.floats(), rows.dim());
+    columns.write("observations", rows.floats(), rows.dim());
   }
   if (data.actions.is_discrete()) {
-    write_column(file, "actions", data.actions.ints());
+    columns.write("actions", data.actions.ints());
     file.write_attribute("actions", "action_count", data.actions.count());
   } else {
-    write_column(file, "actions", data.actions.floats(), data.actions.dim());
+    columns.write("actions", data.actions.floats(), data.actions.dim());
   }
-  write_column(file, "rewards", data.rewards);
-  write_column(file, "terminals", data.terminals);
-  write_column(file, "timeouts", data.timeouts);
-  write_column(file, "actors", data.actors);
-  write_column(file, "labels", data.labels);
-  write_column(file, "oracle", data.oracle);
+  columns.write("rewards", data.rewards);
+  columns.write("terminals", data.terminals);
+  columns.write("timeouts", data.timeouts);
+  columns.write("actors", data.actors);
+  columns.write("labels", data.labels);
+  columns.write("oracle", data.oracle);
   file.write_text("ids", dump(data.ids));
   file.write_text("label_names", dump(data.label_names));
   if (!data.observation_names.empty())

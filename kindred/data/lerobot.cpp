@@ -110,7 +110,8 @@ FoundLabels labels_in_metadata(const LerobotFolder& folder, const std::string& k
     const auto* column = episodes.find(key);
     if (!column || episodes.row_size(key) != 1) return {};
     if (column->kind == ParquetKind::kInteger)
-      found.numbers = episodes.read<std::int64_t>(key, 0, episodes.rows());
+      for (const auto number : episodes.read<std::int64_t>(key, 0, episodes.rows()))
+        found.numbers.push_back(number);
     else if (column->kind == ParquetKind::kText)
       found.texts = episodes.read_texts(key, 0, episodes.rows());
   }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "kindred/core/words.h"
+#include "kindred/data/memory_promise.h"
 
 namespace kindred {
 namespace {
@@ -48,6 +49,7 @@ MappedFile::MappedFile(const std::filesystem::path& path, std::uintmax_t size)
     return;
   }
   data_ = mapped;
+  lend_pages(data_, size_);
   place.begin = reinterpret_cast<std::uintptr_t>(mapped);
   place.end = place.begin + size_;
   place.name = name_.c_str();
@@ -59,6 +61,7 @@ MappedFile::~MappedFile() {
   place.name = nullptr;
   place.begin = place.end = 0;
   place.taken = false;
+  take_back_pages(data_);
   ::munmap(data_, size_);
 }
 

@@ -127,7 +127,7 @@ class NpzArrays final : public NamedArrays {
   template <class T>
   struct Kept {
     std::string name;
-    std::vector<T> values;
+    StepValues<T> values;
   };
 
   void add(const zip::Entry& entry, const std::string& name) {

@@ -77,9 +77,9 @@ T converted(Source value) {
 }
 
 /// From the order in which the first index runs fastest to that in which the last one does.
-template <class T>
-std::vector<T> to_row_major(const std::vector<T>& values, const std::vector<std::int64_t>& shape) {
-  std::vector<T> result;
+template <class Items>
+Items to_row_major(const Items& values, const std::vector<std::int64_t>& shape) {
+  Items result;
   result.reserve(values.size());
   std::vector<std::int64_t> index(shape.size(), 0);
   while (result.size() < values.size()) {
@@ -322,8 +322,8 @@ void ArrayReader::read_items(std::span<std::byte> out) {
 }
 
 template <class T>
-std::vector<T> ArrayReader::read() {
-  std::vector<T> values;
+StepValues<T> ArrayReader::read() {
+  StepValues<T> values;
   // A deflated entry may claim far more than it holds: beyond the usual, memory grows with the
   // data.
   values.reserve(static_cast<std::size_t>(std::min(
@@ -345,10 +345,10 @@ std::vector<T> ArrayReader::read() {
   return reorder ? to_row_major(values, header_.shape) : values;
 }
 
-template std::vector<float> ArrayReader::read();
-template std::vector<double> ArrayReader::read();
-template std::vector<std::int64_t> ArrayReader::read();
-template std::vector<std::uint8_t> ArrayReader::read();
+template StepValues<float> ArrayReader::read();
+template StepValues<double> ArrayReader::read();
+template StepValues<std::int64_t> ArrayReader::read();
+template StepValues<std::uint8_t> ArrayReader::read();
 
 std::vector<std::string> ArrayReader::read_text() {
   std::vector<std::string> texts;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kindred/data/storage.h"
 #include "kindred/data/zip.h"
 
 namespace kindred::npy {
@@ -51,7 +52,7 @@ class ArrayReader {
   /// All values, row by row, as T: float or double for any numbers, int64 for integers (larger
   /// ones become the largest), uint8 for bytes.
   template <class T>
-  std::vector<T> read();
+  StepValues<T> read();
   /// All values, row by row, as UTF-8; for text only.
   std::vector<std::string> read_text();
 

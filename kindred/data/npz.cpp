@@ -89,7 +89,7 @@ class NpzReader {
     return array;
   }
 
-  std::vector<float> read_floats(Array& array) const {
+  StepValues<float> read_floats(Array& array) const {
     auto values = array.read<float>();
     if (!options_.lenient) check_finite(values, 0, array.row_size(), array.where());
     return values;
@@ -111,7 +111,7 @@ class NpzReader {
       refuse(array,
              "one whole number for each step; for several use the option actions = "
              "continuous");
-    std::vector<std::int32_t> values(static_cast<std::size_t>(steps_));
+    StepValues<std::int32_t> values(static_cast<std::size_t>(steps_));
     if (array.is_float())
       to_discrete<double>(array.read<double>(), 0, array.where(), values.data());
     else
@@ -139,7 +139,7 @@ class NpzReader {
   Column<std::uint8_t> read_flags(const std::string& name) const {
     if (!has(name)) return {};
     Array array = open_one_per_step(name);
-    std::vector<std::uint8_t> flags(static_cast<std::size_t>(steps_));
+    StepValues<std::uint8_t> flags(static_cast<std::size_t>(steps_));
     if (array.is_float())
       to_flags<double>(array.read<double>(), 0, array.where(), flags.data());
     else
@@ -147,7 +147,7 @@ class NpzReader {
     return flags;
   }
 
-  std::vector<std::int64_t> read_integers(const std::string& name) const {
+  StepValues<std::int64_t> read_integers(const std::string& name) const {
     Array array = open(name);
     if (!array.is_integer()) refuse(array, "integers");
     return array.read<std::int64_t>();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kindred/data/column.h"
+#include "kindred/data/storage.h"
 
 namespace kindred {
 
@@ -21,9 +22,9 @@ class NewColumn {
       owner_ = allocate_sparse(size * static_cast<std::int64_t>(sizeof(T)));
       values_ = static_cast<T*>(owner_.get());
     } else {
-      auto owned = std::make_shared<std::vector<T>>(static_cast<std::size_t>(size));
-      values_ = owned->data();
-      owner_ = std::move(owned);
+      const auto bytes = static_cast<std::size_t>(size) * sizeof(T);
+      owner_ = {allocate_values(bytes), [bytes](void* values) { free_values(values, bytes); }};
+      values_ = static_cast<T*>(owner_.get());
     }
   }
 

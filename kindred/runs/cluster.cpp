@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 DatasetOptions reading(const ClusterRequest& request, const RunContext& run) {
   DatasetOptions options = request.dataset;
   options.read.pool = run.pool;
+  if (options.scratch.empty())
+    options.scratch = fs::absolute(request.folder.path()).parent_path().string();
   return options;
 }
 
@@ -55,6 +57,31 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
   const auto oracle = oracle_nmi(data);
   record.result["ceiling"] =
       oracle ? nlohmann::ordered_json(*oracle) : nlohmann::ordered_json(nullptr);
+}
+
+/// Work that needs more memory than was promised stops as if somebody had asked for it.
+void stop_when_broken(const std::shared_ptr<const MemoryPromise>& memory, RunContext& run) {
+  if (!memory) return;
+  run.stop_requested = [memory, before = run.stop_requested] {
+    return memory->broken() || (before && before());
+  };
+}
+
+void require_kept(const Dataset& dataset) {
+  if (dataset.memory) dataset.memory->require_kept();
+}
+
+/// Says of a fit that stopped for want of memory why it did.
+Clustering fit_within(const Dataset& dataset, const Trajectories& data, ConfiguredMethod& method,
+                      const RunContext& run) {
+  try {
+    auto result = method.fit(data, run);
+    require_kept(dataset);
+    return result;
+  } catch (const Interrupted&) {
+    require_kept(dataset);
+    throw;
+  }
 }
 
 void require_not_finished(const ClusterRequest& request, const RunContext& run) {
@@ -141,6 +168,8 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   const auto& folder = request.folder;
   auto& ranks = ranks_of(run);
   request.method->check(dataset.data);
+  require_kept(dataset);
+  stop_when_broken(dataset.memory, run);
   const auto sharing = sharing_of(request, dataset.data, run);
   RunRecord record = describe_request(request, dataset, run);
   std::optional<RunLock> lock;
@@ -167,12 +196,15 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   const auto data = shared_data(dataset.data, sharing, run);
   if (ranks.is_first() && !data.held && record.dataset["doctor"].is_null())
     record.dataset["doctor"] = to_json(examine(data, run.pool.get()), false);
-  Clustering clustering = request.method->fit(data, run);
+  Clustering clustering = fit_within(dataset, data, *request.method, run);
   if (clustering.stopped)
     return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
   if (!ranks.is_first()) return {ClusterOutcome::End::kFinished, {}, 0};
   judge(data, run, clustering);
+  require_kept(dataset);
   describe_result(clustering, data, run, record);
+  if (dataset.memory)
+    record.machine["memory_mb"] = static_cast<double>(dataset.memory->bytes()) / 1e6;
   if (ranks.size() > 1) record.machine["shared"] = name_of(sharing);
   save_run(folder, data, clustering, record, request.config);
   return {ClusterOutcome::End::kFinished, std::move(record), 0};

@@ -28,6 +28,15 @@ OptionTable all_options(DatasetOptions& options) {
   return table;
 }
 
+/// Before anything is read.
+std::shared_ptr<const MemoryPromise> promise_memory(const DatasetOptions& options) {
+  if (options.memory == 0) return nullptr;
+  const auto folder = options.scratch.empty()
+                          ? std::filesystem::path(options.files[0]).parent_path()
+                          : std::filesystem::path(options.scratch);
+  return std::make_shared<const MemoryPromise>(options.memory, folder);
+}
+
 std::string absolute_name(const std::string& file) {
   return std::filesystem::absolute(file).lexically_normal().string();
 }
@@ -75,6 +84,17 @@ OptionTable DatasetOptions::describe_truth() {
   };
 }
 
+OptionTable DatasetOptions::describe_memory() {
+  return {
+      bytes("memory", memory,
+            "The most memory to hold, as 2GB or 500MB: steps stay in files and are read as they "
+            "are needed. The answer is the same, bit for bit."),
+      text("scratch", scratch,
+           "With --memory: a folder on a disk for files without a name, as large as what a "
+           "compressed or joined dataset is unpacked."),
+  };
+}
+
 Json DatasetOptions::to_json() const {
   DatasetOptions copy = *this;  // a table refers to fields it may change
   return kindred::to_json(all_options(copy));
@@ -96,7 +116,8 @@ Dataset DatasetOptions::load_everything() const {
   const auto format = format_of(files[0]);
   ReadOptions how = read;
   if (!how.pool) how.pool = std::make_shared<ThreadPool>();
-  if (files.size() == 1) return {files[0], format, read_trajectories(files[0], how)};
+  const auto promise = promise_memory(*this);
+  if (files.size() == 1) return {files[0], format, read_trajectories(files[0], how), {}, promise};
   ReadOptions apart = how;
   apart.interning = Interning::kNever;  // all together, in the end
   std::vector<Trajectories> parts;
@@ -106,7 +127,7 @@ Dataset DatasetOptions::load_everything() const {
                             file, name_of(format_of(file)), files[0], name_of(format));
     parts.push_back(read_trajectories(file, apart));
   }
-  Dataset joined{files[0], format, join_episodes(parts, files), files};
+  Dataset joined{files[0], format, join_episodes(parts, files), files, promise};
   if (read.interning == Interning::kAuto)
     joined.data.observations = intern(std::move(joined.data.observations));
   return joined;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "kindred/core/options.h"
 #include "kindred/data/formats.h"
 #include "kindred/data/label_writer.h"
+#include "kindred/data/memory_promise.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/dist/communicator.h"
 
@@ -22,6 +24,8 @@ struct Dataset {
   Format format = Format::kAuto;
   Trajectories data;
   std::vector<std::string> files{};  ///< All of them, where there are several.
+  /// That the process keeps to a budget of memory for as long as this dataset is there, or nothing.
+  std::shared_ptr<const MemoryPromise> memory{};
 
   /// Path, format, size, dimensions and, where they are known, their names.
   nlohmann::ordered_json describe() const;
@@ -39,6 +43,8 @@ struct DatasetOptions {
   std::string truth_episode_column = "episode";
   std::vector<std::int64_t> truth_boundary;
   bool truth_return_change = false;
+  std::int64_t memory = 0;  ///< Bytes the process may hold, whatever the data's size; 0: no limit.
+  std::string scratch;      ///< Where scratch files go then; empty: the first file's folder.
 
   /// How to read the file.
   OptionTable describe_reading();
@@ -47,8 +53,11 @@ struct DatasetOptions {
   /// Where true labels come from when the file has none.
   OptionTable describe_truth();
 
-  /// Everything but the file's name, as a record keeps it, and back. restore throws DataFormatError
-  /// naming `where` when a value is not one the option takes.
+  /// How much memory may be used: no part of what a record says of the data, which stays the same.
+  OptionTable describe_memory();
+
+  /// Everything but the file's name and memory, as a record keeps it, and back. restore throws
+  /// DataFormatError naming `where` when a value is not one the option takes.
   nlohmann::ordered_json to_json() const;
   void restore(const nlohmann::ordered_json& saved, const std::string& where);
 

@@ -48,7 +48,7 @@ PyDataset load(const std::vector<std::string>& files, const std::string& options
   const auto asked = nlohmann::json::parse(options);
   OptionTable table;
   for (auto part : {result.options.describe_reading(), result.options.describe_selection(),
-                    result.options.describe_truth()})
+                    result.options.describe_truth(), result.options.describe_memory()})
     table.insert(table.end(), part.begin(), part.end());
   from_json(table, asked, "load");
   const nb::gil_scoped_release released;

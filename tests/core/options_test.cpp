@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "kindred/core/error.h"
 
@@ -240,6 +241,27 @@ TEST(ListOptions, FilesMayHaveCommasInTheirNames) {
   EXPECT_EQ(option.get(), json::array({"a.h5", "b.h5"}));
   option.set("");
   EXPECT_TRUE(field.empty());
+}
+
+TEST(Sizes, AreReadAndWrittenWithTheirUnits) {
+  std::int64_t field = 0;
+  const auto option = bytes("memory", field, "How much.");
+  EXPECT_EQ(option.get(), "none");
+  for (const auto& [text, value, shown] : {std::tuple{"2GB", 2'000'000'000LL, "2GB"},
+                                           {"500 mb", 500'000'000LL, "500MB"},
+                                           {"2GiB", 2LL << 30, "2GiB"},
+                                           {"1.5GB", 1'500'000'000LL, "1500MB"},
+                                           {"123", 123LL, "123"},
+                                           {"none", 0LL, "none"}}) {
+    option.set(text);
+    EXPECT_EQ(field, value) << text;
+    EXPECT_EQ(option.get(), shown);
+  }
+  option.set(1000);
+  EXPECT_EQ(field, 1000);
+  for (const auto& bad : {json("much"), json("-1GB"), json("2 apples"), json("0"), json("nanGB"),
+                          json(-3), json(true), json("")})
+    EXPECT_THROW(option.set(bad), InvalidArgument) << bad;
 }
 
 TEST(FormerNames, AreUnderstoodAndNotWritten) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kindred/clustering/over_ranks.h"
+#include "kindred/core/resources.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/methods/pg_kmeans/seeds.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -128,6 +129,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                               const RunContext& run) {
   if (options.policy == PolicyKind::kTabular) require_cpu(run, "the search with tables");
   const Stopwatch clock;
+  const double cpu_before = cpu_seconds();
   const auto seeds = load_seeds(data, options);
   const SearchOptions asked{.tables = options.policy == PolicyKind::kTabular,
                             .k = options.merge_to > 0 ? options.merge_to : options.k,
@@ -144,6 +146,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   const auto number = seeds.numbers(answer.fit.labels, searched, answer.fit.k);
   for (auto& label : answer.fit.labels) label = number[static_cast<std::size_t>(label)];
   const Stopwatch over_all;
+  const double cpu_searched = cpu_seconds();
   auto centres = found.evidence->centres(answer.fit.labels, answer.fit.k, answer.held_out);
   if (!all) {
     run.report({.stage = "all episodes", .fraction = 0.0, .sizes = {}});
@@ -154,7 +157,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.method = "pg-kmeans";
   result.scores = score_everywhere(*centres, data, run);
   result.labels = of_all(result.scores, searched, answer.fit.labels);
-  const double all_seconds = over_all.seconds();
+  const double all_seconds = over_all.seconds(), cpu_all = cpu_seconds();
   seeds.links.enforce(result.labels, answer.fit.k);
   result.score_meaning = "log-likelihood";
   result.objective = answer.fit.objective();
@@ -199,7 +202,11 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.restarts = std::move(found.restarts);
   result.best_restart = found.best_restart;
   result.trace = std::move(found.trace);
-  result.timings = {{"statistics", found.statistics_seconds}, {"all_trajectories", all_seconds}};
+  result.timings = {{"statistics", found.statistics_seconds},
+                    {"all_trajectories", all_seconds},
+                    {"cpu_before", cpu_before},
+                    {"cpu_search", cpu_searched - cpu_before},
+                    {"cpu_all_trajectories", cpu_all - cpu_searched}};
   result.seconds = clock.seconds();
   return result;
 }

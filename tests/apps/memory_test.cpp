@@ -1,0 +1,121 @@
+// --memory and convert: the same answers within a budget, from every format.
+#include "kindred/data/formats.h"
+#include "kindred/data/parquet_table.h"
+#include "program.h"
+
+namespace kindred::program {
+namespace {
+
+class MemoryProgram : public Program {
+ protected:
+  std::string file(const std::string& name) const { return kindred::read_text(folder_ / name); }
+
+  /// A small world of numbers, in one of the formats Kindred writes.
+  std::string make(const std::string& format, const std::string& seed = "1") const {
+    const auto name = "data-" + format + seed;
+    const auto outcome = run({"generate", "path-following", "--per-expert", "12", "--seed", seed,
+                              "--format", format, "-o", name});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return name;
+  }
+
+  json record(const std::string& name) const { return json::parse(file(name + "/run.json")); }
+
+  void cluster(const std::vector<std::string>& files, const std::string& name,
+               const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"cluster"};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    for (const char* word : {"--restarts", "4", "--threads", "2", "-o"}) arguments.push_back(word);
+    arguments.push_back(name);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto outcome = run(arguments);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+
+  void expect_same_answer(const std::string& a, const std::string& b) const {
+    EXPECT_EQ(file(a + "/labels.csv"), file(b + "/labels.csv"));
+    EXPECT_EQ(record(a)["result"], record(b)["result"]);
+    EXPECT_EQ(record(a)["dataset"]["fingerprint"], record(b)["dataset"]["fingerprint"]);
+  }
+};
+
+TEST_F(MemoryProgram, EveryFormatGivesTheSameAnswerWithinABudgetAndConverted) {
+  for (const std::string format : {"kindred", "d4rl", "minari", "robomimic", "npz"}) {
+    SCOPED_TRACE(format);
+    const auto data = make(format);
+    cluster({data}, format + "-free");
+    cluster({data}, format + "-kept", {"--memory", "600MB"});
+    expect_same_answer(format + "-free", format + "-kept");
+    const auto kept = record(format + "-kept")["machine"];
+    EXPECT_EQ(kept["memory_mb"], 600.0);
+    EXPECT_LE(kept["peak_rss_mb"].get<double>(), 600.0);
+    EXPECT_FALSE(record(format + "-free")["machine"].contains("memory_mb"));
+
+    const auto converted =
+        run({"convert", data, "-o", format + ".h5", "--memory", "600MB", "--json"});
+    ASSERT_EQ(converted.code, 0) << converted.err;
+    EXPECT_EQ(converted.last()["from"], format);
+    cluster({format + ".h5"}, format + "-converted");
+    expect_same_answer(format + "-free", format + "-converted");
+    EXPECT_EQ(record(format + "-converted")["dataset"]["format"], "kindred");
+  }
+}
+
+TEST_F(MemoryProgram, SeveralFilesAndLerobotAreConvertedToo) {
+  const auto a = make("d4rl"), b = make("d4rl", "2");
+  cluster({a, b}, "free");
+  cluster({a, b}, "kept", {"--memory", "600MB"});
+  expect_same_answer("free", "kept");
+  ASSERT_EQ(run({"convert", a, b, "-o", "all.h5"}).code, 0);
+  cluster({"all.h5"}, "converted");
+  expect_same_answer("free", "converted");
+
+  if (!has_parquet()) return;
+  const auto lerobot = (fs::path(KINDRED_FIXTURES) / "lerobot" / "v3").string();
+  ASSERT_EQ(run({"convert", lerobot, "-o", "lerobot.h5", "--memory", "600MB"}).code, 0);
+  const auto before = read_trajectories(lerobot);
+  const auto after = read_trajectories(folder_ / "lerobot.h5");
+  EXPECT_EQ(after.ids, before.ids);
+  EXPECT_EQ(after.observation_names, before.observation_names);
+  EXPECT_EQ(after.action_names, before.action_names);
+  EXPECT_TRUE(std::ranges::equal(after.labels, before.labels));
+  EXPECT_EQ(after.label_names, before.label_names);
+  EXPECT_TRUE(std::ranges::equal(after.observations.floats(), before.observations.floats()));
+  EXPECT_TRUE(std::ranges::equal(after.actions.floats(), before.actions.floats()));
+}
+
+TEST_F(MemoryProgram, ConvertingKeepsTheTruthThatIsGiven) {
+  const auto data = make("npz");
+  ASSERT_EQ(run({"convert", data, "-o", "one.h5", "--truth-boundary", "0", "--sample", "20"}).code,
+            2);
+  EXPECT_FALSE(fs::exists(folder_ / "one.h5"));
+  ASSERT_EQ(run({"convert", data, "-o", "two.h5", "--sample", "20"}).code, 0);
+  const auto shown = run({"info", "two.h5", "--memory", "600MB", "--json"});
+  ASSERT_EQ(shown.code, 0) << shown.err;
+  EXPECT_EQ(shown.last()["episodes"], 20);
+  EXPECT_FALSE(shown.last()["labels"].is_null());
+}
+
+TEST_F(MemoryProgram, AssignsTheSameWithinABudget) {
+  const auto data = make("npz");
+  cluster({data}, "run");
+  ASSERT_EQ(run({"assign", "run", data, "-o", "free.csv"}).code, 0);
+  ASSERT_EQ(run({"assign", "run", data, "-o", "kept.csv", "--memory", "600MB"}).code, 0);
+  EXPECT_EQ(file("free.csv"), file("kept.csv"));
+}
+
+TEST_F(MemoryProgram, SaysWhatIsWrongInOneSentence) {
+  const auto data = make("kindred");
+  expect_bad_input({"cluster", data, "--memory", "much", "-o", "run"},
+                   "option 'memory' takes a size such as 2GB or 500MB, or 'none', not 'much'");
+  expect_bad_input({"cluster", data, "--memory", "3MB", "-o", "run"},
+                   "3 MB of memory are too little: the program alone takes");
+  expect_bad_input({"info", data, "--memory", "1GB", "--scratch", "/dev/shm"},
+                   "keeps its files in memory");
+  expect_bad_input({"convert", "nothing.h5", "-o", "x.h5"}, "nothing.h5");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+  EXPECT_FALSE(fs::exists(folder_ / "x.h5"));
+}
+
+}  // namespace
+}  // namespace kindred::program
