@@ -41,7 +41,7 @@ Matrix draw(std::string_view name, std::uint64_t number, double scale) {
 
 /// What the actions do to the world, and what the policies have in common and apart.
 struct World {
-  Matrix push = draw("push", 0, 0.1);
+  Matrix push = draw("push", 0, 0.03);
   std::array<Matrix, kPolicies> policies;
 
   World() {
@@ -68,7 +68,7 @@ struct World {
         effort += action * action;
       }
       for (std::size_t s = 0; s < kSeen; ++s) {
-        state[s] = 0.9f * state[s] + kDrift * static_cast<float>(random.normal());
+        state[s] = 0.8f * state[s] + kDrift * static_cast<float>(random.normal());
         for (std::size_t a = 0; a < kDone; ++a) state[s] += push[s * kDone + a] * done[a];
       }
       rewards[t] = state[0] - 0.1f * effort;

@@ -9,6 +9,7 @@
 
 #include "kindred/core/random.h"
 #include "kindred/core/words.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred::doctor {
 namespace {
@@ -17,6 +18,8 @@ constexpr std::int64_t kSampleSteps = 20'000;
 constexpr std::int64_t kSampleNumbers = 8'000'000;
 constexpr std::int64_t kLeastSample = 2'000;
 constexpr std::int64_t kMostColumns = 128;
+constexpr std::size_t kRowsBetween = 4096;   // of all, one after the other
+constexpr std::int64_t kStepsBetween = 128;  // of some, all over the data
 
 std::vector<ColumnFacts> named_columns(const std::vector<std::string>& names, std::int64_t dim,
                                        const char* kind) {
@@ -33,7 +36,8 @@ void find_ranges(std::span<const float> values, std::vector<ColumnFacts>& column
   const std::size_t dim = columns.size();
   std::vector<float> least(dim, kHighest), most(dim, -kHighest);
   std::vector<std::uint8_t> bad(dim, 0);
-  for (std::size_t row = 0; row + dim <= values.size(); row += dim)
+  for (std::size_t row = 0; row + dim <= values.size(); row += dim) {
+    if (row / dim % kRowsBetween == 0) mind_memory();
     for (std::size_t c = 0; c < dim; ++c) {
       const float value = values[row + c];
       const bool finite = std::abs(value) <= kHighest;
@@ -41,6 +45,7 @@ void find_ranges(std::span<const float> values, std::vector<ColumnFacts>& column
       least[c] = finite && value < least[c] ? value : least[c];
       most[c] = finite && value > most[c] ? value : most[c];
     }
+  }
   for (std::size_t c = 0; c < dim; ++c) {
     columns[c].finite = !bad[c];
     columns[c].least = std::min(least[c], most[c]);
@@ -53,7 +58,9 @@ template <class Value>
 void describe_sample(ColumnFacts& facts, const std::vector<std::int64_t>& steps, Value value) {
   double sum = 0.0, squares = 0.0, count = 0.0;
   const double shift = facts.least;  // keeps the squares of far-off columns exact
+  std::int64_t looked_at = 0;
   for (const auto step : steps) {
+    if (++looked_at % kStepsBetween == 0) mind_memory();
     const float v = value(step);
     if (!std::isfinite(v)) continue;
     facts.binary = facts.binary && (v == facts.least || v == facts.most);

@@ -9,6 +9,7 @@
 
 #include "kindred/core/words.h"
 #include "kindred/data/doctor_chart.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred::doctor {
 namespace {
@@ -22,7 +23,8 @@ constexpr double kCopyCorrelation = 0.9995;
 constexpr double kEqualTolerance = 1e-4;  // of the deviation
 constexpr double kEqualShare = 0.9;       // of steps: clipped actions are not equal
 constexpr std::int64_t kEqualSteps = 4'000;
-constexpr std::int64_t kLeastSteps = 50;  // fewer prove nothing about columns
+constexpr std::size_t kStepsBetween = 128;  // of the sample, until memory is minded
+constexpr std::int64_t kLeastSteps = 50;    // fewer prove nothing about columns
 
 /// Places of numbers that are not finite: how many, and the first of them.
 struct Places {
@@ -106,6 +108,7 @@ double equal_share(const Chart& chart, const Relation& relation, std::int64_t ac
   const double tolerance = kEqualTolerance * facts.deviation;
   std::int64_t looked = 0, equal = 0;
   for (std::int64_t i = 0; i < count; i += stride) {
+    if (i % static_cast<std::int64_t>(kStepsBetween) == 0) mind_memory();
     const auto step = chart.sample[static_cast<std::size_t>(i)];
     const double act = chart.done(step + relation.action_offset, action);
     equal += std::abs(relation.observed(chart, step, column) - act) <= tolerance;
@@ -119,7 +122,11 @@ template <class A, class B>
 double correlation(const Chart& chart, const ColumnFacts& a, const ColumnFacts& b, A value_a,
                    B value_b) {
   double sum = 0.0;
-  for (const auto step : chart.sample) sum += (value_a(step) - a.mean) * (value_b(step) - b.mean);
+  for (std::size_t i = 0; i < chart.sample.size(); ++i) {
+    if (i % kStepsBetween == 0) mind_memory();
+    const auto step = chart.sample[i];
+    sum += (value_a(step) - a.mean) * (value_b(step) - b.mean);
+  }
   return sum / static_cast<double>(chart.sample.size()) / (a.deviation * b.deviation);
 }
 
@@ -213,7 +220,8 @@ std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_
     far.push_back(0.3f * (facts.most - facts.least));
   }
   std::vector<Leaps> leaps(columns.size());
-  for (std::int64_t i = 0; i < chart.data.episodes(); ++i)
+  for (std::int64_t i = 0; i < chart.data.episodes(); ++i) {
+    mind_memory();
     for (auto step = chart.data.offsets[i]; step < chart.data.offsets[i + 1]; ++step)
       for (std::size_t c = 0; c < columns.size(); ++c) {
         const float now = chart.seen(step, columns[c]), leap = std::abs(now - before[c]);
@@ -222,6 +230,7 @@ std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_
         ++(leap > across[c] ? leaps[c].across : leaps[c].far);
         if (leap > across[c] && leaps[c].first < 0) leaps[c].first = step - 1;
       }
+  }
   return leaps;
 }
 
@@ -229,7 +238,9 @@ std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_
 bool spreads(const Chart& chart, std::int64_t column) {
   const auto& facts = chart.observations[static_cast<std::size_t>(column)];
   const double range = double{facts.most} - facts.least;
+  std::size_t looked_at = 0;
   const auto inner = std::ranges::count_if(chart.sample, [&](std::int64_t step) {
+    if (++looked_at % kStepsBetween == 0) mind_memory();
     const double place = (chart.seen(step, column) - double{facts.least}) / range;
     return place > 0.1 && place < 0.9;
   });

@@ -8,6 +8,7 @@
 #include "kindred/core/random.h"
 #include "kindred/core/words.h"
 #include "kindred/data/doctor_chart.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred::doctor {
 namespace {
@@ -45,6 +46,7 @@ class EpisodeComparison {
 
   /// One number of the first and the fifth step: near for episodes that begin alike.
   double project(std::int64_t episode) const {
+    mind_memory();
     double sum = 0.0;
     auto weight = weights_.begin();
     const auto first = chart_.data.offsets[episode];
@@ -57,6 +59,7 @@ class EpisodeComparison {
 
   /// The largest difference between two episodes over the steps both have; stops at the tolerance.
   double difference(std::int64_t a, std::int64_t b) const {
+    mind_memory();
     const auto common = std::min(chart_.data.length(a), chart_.data.length(b));
     const auto rows = std::min(common, kComparedRows);
     double most = 0.0;

@@ -9,6 +9,7 @@
 #include "kindred/core/words.h"
 #include "kindred/data/doctor_chart.h"
 #include "kindred/data/least_squares.h"
+#include "kindred/data/mind_memory.h"
 #include "kindred/data/truth.h"
 
 namespace kindred::doctor {
@@ -147,6 +148,7 @@ class LinearGuess : public PolicyGuess {
 
 template <class Visit>
 void visit_steps(const Trajectories& data, std::int64_t episode, Visit visit) {
+  mind_memory();
   const auto count = std::min(data.length(episode), kPolicySteps);
   for (std::int64_t i = 0; i < count; ++i)
     visit(data.offsets[episode] + i * data.length(episode) / count);

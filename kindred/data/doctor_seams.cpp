@@ -11,6 +11,7 @@
 #include "kindred/core/words.h"
 #include "kindred/data/doctor_chart.h"
 #include "kindred/data/least_squares.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred::doctor {
 namespace {
@@ -148,15 +149,20 @@ class LinearMotion : public Motion {
     LeastSquares problem(inputs(), std::ssize(columns_));
     std::vector<double> in, out(columns_.size());
     for (const auto step : chart_.sample) {
+      mind_memory();
       input(step, in);
       for (std::size_t c = 0; c < columns_.size(); ++c) out[c] = change(step, step + 1, c);
       problem.add(in, out);
     }
     weights_ = problem.weights();
-    for (const auto step : chart_.sample) usual_way_ += way(step, step + 1);
+    for (const auto step : chart_.sample) {
+      mind_memory();
+      usual_way_ += way(step, step + 1);
+    }
     usual_way_ /= static_cast<double>(chart_.sample.size());
     std::vector<std::vector<double>> missed(columns_.size()), changed(columns_.size());
     for (const auto step : chart_.sample) {
+      mind_memory();
       misses(step, step + 1, in, out);
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         missed[c].push_back(out[c]);
@@ -174,9 +180,11 @@ class LinearMotion : public Motion {
     const auto& data = chart_.data;
     if (data.episodes() < kEnoughEpisodes) return;
     std::vector<std::vector<double>> firsts_of(columns_.size());  // in one pass over the episodes
-    for (std::int64_t i = 0; i < data.episodes(); ++i)
+    for (std::int64_t i = 0; i < data.episodes(); ++i) {
+      mind_memory();
       for (std::size_t c = 0; c < columns_.size(); ++c)
         firsts_of[c].push_back(seen(data.offsets[i], c));
+    }
     for (auto& firsts : firsts_of) {
       std::ranges::sort(firsts);
       const auto cut =
@@ -290,6 +298,7 @@ double expected_by_chance(const Trajectories& data, const Motion& motion) {
     const auto pick = [&] {
       return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(data.episodes())));
     };
+    mind_memory();
     const auto a = pick(), b = pick();
     if (b == a || b == a + 1) continue;
     ++tried;
@@ -330,8 +339,10 @@ void add_cuts(const Chart& chart, const std::vector<std::int64_t>& seams, bool t
 void find_cuts(const Chart& chart, const Motion& motion, Found& found) {
   const auto& data = chart.data;
   std::vector<std::int64_t> seams;
-  for (std::int64_t i = 0; i + 1 < data.episodes(); ++i)
+  for (std::int64_t i = 0; i + 1 < data.episodes(); ++i) {
+    mind_memory();
     if (motion.goes_on(data.offsets[i + 1] - 1, data.offsets[i + 1])) seams.push_back(i);
+  }
   if (seams.empty() ||
       static_cast<double>(seams.size()) < kBeyondChance * expected_by_chance(data, motion))
     return;
@@ -344,7 +355,8 @@ void find_glue(const Chart& chart, const Motion& motion, Found& found) {
   std::int64_t leaps = 0;
   std::vector<std::string> words;
   Json rows = Json::array();
-  for (std::int64_t i = 0; i < data.episodes(); ++i)
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    mind_memory();
     for (auto step = data.offsets[i]; step + 1 < data.offsets[i + 1]; ++step) {
       if (!motion.begins_anew(step) || ++leaps > kMostKept) continue;
       const auto inside = step + 1 - data.offsets[i];
@@ -354,6 +366,7 @@ void find_glue(const Chart& chart, const Motion& motion, Found& found) {
                       {"step", inside},
                       {"row", step + 1}});
     }
+  }
   if (words.empty()) return;
   found.push_back(
       {.key = "glued-episodes",

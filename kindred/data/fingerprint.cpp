@@ -7,10 +7,12 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/words.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred {
 namespace {
 
+constexpr std::int64_t kMindAfter = 4096;               // steps
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15U;  // odd, and without a pattern in its bits
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
@@ -58,6 +60,7 @@ std::uint64_t observation_hash(const Observations& observations, const Steps& st
   }
   std::vector<float> row(dim);
   for (auto t = steps.begin; t < steps.end; ++t) {
+    if (t % kMindAfter == 0) mind_memory();
     observations.copy(t, t + 1, row.data());
     hash += at_step(hash_of(row), t);
   }
@@ -67,11 +70,13 @@ std::uint64_t observation_hash(const Observations& observations, const Steps& st
 std::uint64_t action_hash(const Actions& actions, const Steps& steps) {
   const auto dim = static_cast<std::size_t>(actions.dim());
   std::uint64_t hash = 0;
-  for (auto t = steps.begin; t < steps.end; ++t)
+  for (auto t = steps.begin; t < steps.end; ++t) {
+    if (t % kMindAfter == 0) mind_memory();
     hash += at_step(actions.is_discrete() ? static_cast<std::uint64_t>(actions.ints()[t])
                                           : hash_of(actions.floats().span().subspan(
                                                 static_cast<std::size_t>(t) * dim, dim)),
                     t);
+  }
   return hash;
 }
 

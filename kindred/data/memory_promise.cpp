@@ -16,6 +16,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/resources.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred {
 namespace {
@@ -49,6 +50,8 @@ class Keeper {
     const std::lock_guard lock(mutex_);
     if (promises_.empty()) most_needed_ = 0;
     promises_.push_back(std::move(promise));
+    standing_ = true;
+    for (const auto& pages : lent_) map_small(pages);
     if (!watch_.joinable()) {
       ending_ = false;
       watch_ = std::thread([this] { watch(); });
@@ -61,6 +64,7 @@ class Keeper {
       const std::lock_guard lock(mutex_);
       std::erase_if(promises_, [&](const Standing& one) { return one.promise == promise; });
       if (!promises_.empty()) return;
+      standing_ = false;
       ending_ = true;
     }
     over_.notify_all();
@@ -70,6 +74,7 @@ class Keeper {
   void lend(const LentPages& pages) {
     const std::lock_guard lock(mutex_);
     lent_.push_back(pages);
+    if (standing_) map_small(pages);
   }
 
   void take_back(void* begin) {
@@ -82,25 +87,35 @@ class Keeper {
     return promises_.empty() ? std::filesystem::path() : promises_.back().scratch;
   }
 
+  void mind() {
+    if (!standing_) return;
+    const std::lock_guard lock(mutex_);
+    if (!promises_.empty()) look();
+  }
+
   std::int64_t most_needed() const { return most_needed_; }
 
  private:
+  /// Else touching a byte would map two megabytes.
+  static void map_small(const LentPages& pages) {
+    ::madvise(pages.begin, pages.size, MADV_NOHUGEPAGE);
+  }
+
   void watch() {
-    const ResidentMemory memory;
     std::unique_lock lock(mutex_);
     while (!over_.wait_for(lock, kBetweenLooks, [&] { return ending_; }))
-      if (!promises_.empty()) look(memory);
+      if (!promises_.empty()) look();
   }
 
   /// With the mutex held: nobody may unmap what is being given back.
-  void look(const ResidentMemory& memory) {
+  void look() {
     const auto budget = std::ranges::min(promises_, {}, &Standing::bytes).bytes;
     const auto mark = budget - reserve(budget);
-    if (memory.look() <= mark) return void(in_vain_ = 0);
+    if (memory_.look() <= mark) return void(in_vain_ = 0);
     for (const auto& pages : lent_) ::madvise(pages.begin, pages.size, MADV_DONTNEED);
-    if (memory.look() <= mark) return void(in_vain_ = 0);
+    if (memory_.look() <= mark) return void(in_vain_ = 0);
     ::malloc_trim(0);  // what was freed need not stay
-    const auto left = memory.look();
+    const auto left = memory_.look();
     if (left > mark && ++in_vain_ >= kLooksInVain)
       most_needed_ = std::max(most_needed_.load(), left);
   }
@@ -112,6 +127,8 @@ class Keeper {
   std::vector<Standing> promises_;
   int in_vain_ = 0;  ///< Looks in a row after which too much was left: others map pages meanwhile.
   std::atomic<std::int64_t> most_needed_ = 0;  ///< Beside what is lent, where that was too much.
+  ResidentMemory memory_;
+  std::atomic<bool> standing_ = false;  ///< Whether there are promises.
   bool ending_ = false;
   std::thread watch_;
 };
@@ -147,6 +164,8 @@ MemoryPromise::MemoryPromise(std::int64_t bytes, std::filesystem::path scratch) 
 }
 
 MemoryPromise::~MemoryPromise() { keeper().release(this); }
+
+void mind_memory() { keeper().mind(); }
 
 bool MemoryPromise::broken() const { return keeper().most_needed() > bytes_ - reserve(bytes_); }
 

@@ -8,6 +8,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
+#include "kindred/data/mind_memory.h"
 #include "kindred/data/sparse.h"
 
 namespace kindred {
@@ -54,6 +55,7 @@ Column<T> select_steps(const Column<T>& column, std::int64_t width, const Trajec
   T* to = values.data();
   const auto own = data.own();
   for (const auto& one : stretches) {
+    mind_memory();
     const auto* episode = column.data() + data.offsets[one.episode] * width;
     if (one.episode >= own.begin && one.episode < own.end)
       std::copy(episode + one.begin * width, episode + one.end * width, to);

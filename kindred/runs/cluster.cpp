@@ -12,6 +12,7 @@
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
 #include "kindred/data/doctor.h"
+#include "kindred/data/mind_memory.h"
 #include "kindred/nn/device.h"
 #include "kindred/policies/partition_judge.h"
 #include "kindred/runs/scores.h"
@@ -63,6 +64,7 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
 void stop_when_broken(const std::shared_ptr<const MemoryPromise>& memory, RunContext& run) {
   if (!memory) return;
   run.stop_requested = [memory, before = run.stop_requested] {
+    mind_memory();  // asked before every piece of work that looks at steps
     return memory->broken() || (before && before());
   };
 }

@@ -56,8 +56,8 @@ std::string describe_methods() {
 std::string describe_loading() {
   DatasetOptions options;
   OptionTable table;
-  for (auto part :
-       {options.describe_reading(), options.describe_selection(), options.describe_truth()})
+  for (auto part : {options.describe_reading(), options.describe_selection(),
+                    options.describe_truth(), options.describe_memory()})
     table.insert(table.end(), part.begin(), part.end());
   return described(table).dump();
 }

@@ -238,3 +238,11 @@ def test_a_lerobot_folder_beside_pyarrow(version, first, second):
     code = BESIDE_PYARROW.format(first=first, second=second)
     done = subprocess.run([sys.executable, "-c", code, LEROBOT / version], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_budget_of_memory_changes_no_label(npz):
+    free = kindred.PGKMeans(random_state=0).fit_predict(kindred.load(npz))
+    within = kindred.load(npz, memory="4GB")
+    assert (kindred.PGKMeans(random_state=0).fit_predict(within) == free).all()
+    with pytest.raises(ValueError, match="are too little: the program alone takes"):
+        kindred.load(npz, memory="1MB")

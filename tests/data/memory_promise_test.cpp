@@ -10,6 +10,7 @@
 #include "kindred/core/resources.h"
 #include "kindred/data/join.h"
 #include "kindred/data/mapping.h"
+#include "kindred/data/mind_memory.h"
 #include "kindred/data/sparse.h"
 #include "test_files.h"
 
@@ -24,6 +25,12 @@ constexpr std::int64_t kMega = 1'000'000;
 
 std::int64_t resident() { return ResidentMemory().look(); }
 
+ReadOptions as_it_is() {
+  ReadOptions options;
+  options.interning = Interning::kNever;
+  return options;
+}
+
 /// Tests run where files are on a disk; else there is nothing to promise.
 class PromiseTest : public ::testing::Test {
  protected:
@@ -32,7 +39,7 @@ class PromiseTest : public ::testing::Test {
 };
 
 TEST_F(PromiseTest, EveryFormatReadsTheSameIntoScratchFiles) {
-  const auto data = make_trajectories({.episodes = 3000});
+  const auto data = make_trajectories({.episodes = 400, .dim = 20});
   for (const auto format : kFormats) {
     const auto path = folder_ / std::string(name_of(format));
     write_trajectories(data, path, format);
@@ -78,7 +85,7 @@ TEST_F(PromiseTest, FilesOfOneDatasetAreJoinedInScratchFiles) {
 
 TEST_F(PromiseTest, AD4rlFileThatIsNotPackedIsMappedWhereItIs) {
   const auto path = write_parts(folder_ / "d4rl", d4rl_parts());
-  const auto data = read_trajectories(path, {.interning = Interning::kNever});
+  const auto data = read_trajectories(path, as_it_is());
   EXPECT_NE(mapped_file_at(data.observations.floats().data()), nullptr);
   EXPECT_EQ(data.observations.floats()[11], 11.0f);
 }
@@ -86,7 +93,7 @@ TEST_F(PromiseTest, AD4rlFileThatIsNotPackedIsMappedWhereItIs) {
 TEST(Promise, WithoutItAD4rlFileIsRead) {
   const TempDir folder;
   const auto path = write_parts(folder / "d4rl", d4rl_parts());
-  const auto data = read_trajectories(path, {.interning = Interning::kNever});
+  const auto data = read_trajectories(path, as_it_is());
   EXPECT_EQ(mapped_file_at(data.observations.floats().data()), nullptr);
 }
 
@@ -115,6 +122,24 @@ TEST(Promise, MorePagesThanTheBudgetAreNeverThereAtOnce) {
   EXPECT_FALSE(promise.broken());
 }
 
+TEST(Promise, TouchesFromAllOverTheDataAreFollowed) {
+  const TempDir folder;
+  const auto budget = resident() + 120 * kMega;
+  const MemoryPromise promise(budget, folder.path());
+  constexpr std::int64_t kBytes = 600'000'000, kApart = 60'000;  // a touch maps its neighbours
+  NewColumn<std::uint8_t> column(kBytes, false);
+  std::int64_t peak = 0, sum = 0;
+  const ResidentMemory memory;
+  for (int round = 0; round < 3; ++round)
+    for (std::int64_t at = 0; at < kBytes; at += kApart) {
+      if (at / kApart % 100 == 0) mind_memory();
+      sum += column.data()[at];
+      peak = std::max(peak, memory.look());
+    }
+  EXPECT_EQ(sum, 0);
+  EXPECT_LE(peak, budget);
+}
+
 TEST(Promise, TellsWhatWasNeededWhenItCannotBeKept) {
   const TempDir folder;
   const MemoryPromise promise(resident() + 150 * kMega, folder.path());
@@ -135,9 +160,10 @@ TEST(Promise, RefusesLessThanTheProgramTakes) {
 }
 
 TEST(Promise, RefusesAFolderThatIsMemoryOrMissing) {
-  if (fs::exists("/dev/shm"))
+  if (fs::exists("/dev/shm")) {
     EXPECT_THAT(error_of<InvalidArgument>([] { MemoryPromise(2000 * kMega, "/dev/shm"); }),
                 HasSubstr("keeps its files in memory"));
+  }
   EXPECT_THAT(error_of<IoError>([] { MemoryPromise(2000 * kMega, "/not/there"); }),
               HasSubstr("name another with --scratch"));
 }
