@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/envs/diagonal.h"
@@ -37,11 +40,15 @@ TEST(Recipes, NameTheExpertsOfEachEnvironment) {
 
 TEST(Recipes, ShippedNamesBeginWithTheExperts) {
   EXPECT_EQ(shipped_names("extra"), trained_names("extra"));
-  EXPECT_EQ(shipped_names("ant"), trained_names("ant"));
-  const auto hopper = shipped_names("hopper");
-  ASSERT_EQ(hopper.size(), 10U);
+  EXPECT_EQ(pool_names("ant"), trained_names("ant"));
+  const auto hopper = shipped_names("hopper"), pool = pool_names("hopper");
+  ASSERT_EQ(pool.size(), 10U);
   EXPECT_EQ(hopper[0], "medium");
   EXPECT_EQ(hopper[1], "expert");
+  ASSERT_EQ(hopper.size(), 12U);  // the pool, whose order mixtures draw from, then the strong ones
+  EXPECT_TRUE(std::ranges::equal(pool, std::span(hopper).first(10)));
+  EXPECT_EQ(hopper[10], "strong-medium");
+  EXPECT_EQ(hopper[11], "strong-expert");
 }
 
 TEST(Recipes, TrainOnEnvironmentsAndOptionsThereAre) {
