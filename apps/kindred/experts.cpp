@@ -50,34 +50,45 @@ void add_list(CLI::App& experts) {
   });
 }
 
+enum class Algorithm { kPpo, kSac };
+
 struct TrainCommand {
   std::string environment;
+  Algorithm algorithm = Algorithm::kPpo;
   std::string expert;
   std::string output = "experts";
   std::string typed;  ///< The command line, for the record.
   std::int64_t threads = 0;
   Common common;
   PpoOptions ppo;
-  std::string options_of;  ///< The environment that `options` and `ppo` are made for.
+  SacOptions sac;
+  std::string options_of;  ///< The environment that `options`, `ppo` and `sac` are made for,
+  Algorithm flags_of = Algorithm::kPpo;  ///< and the algorithm whose flags there are.
   std::unique_ptr<EnvironmentOptions> options;
   Flags flags;
 
   OptionTable describe() {
-    return {text("expert", expert, "Train this expert only."),
+    return {choice("algorithm", algorithm, {"ppo", "sac"},
+                   "Who trains: PPO the usual experts, SAC the strong ones of MuJoCo's tasks."),
+            text("expert", expert, "Train this expert only."),
             integer("threads", threads, 0, 4096, "Threads to use; 0: every core.")};
   }
 
   void run() {
     check_named(find_environment(environment).name, options_of);
     flags.apply();
+    if (algorithm != flags_of)
+      throw InvalidArgument("--algorithm belongs on the command line, not in a file");
     const auto chosen = chosen_recipes();
-    ppo.workers = Workers(static_cast<int>(threads));
-    ppo.workers.stop_requested = stop_requested;
+    Workers workers(static_cast<int>(threads));
+    workers.stop_requested = stop_requested;
+    ppo.workers = sac.workers = workers;
     catch_stop_signals();
     std::filesystem::create_directories(output);
     Json json = Json::array();
     for (auto recipe : chosen) {
       recipe.ppo = ppo;
+      if (recipe.sac) recipe.sac = sac;
       for (const auto& trained : train_one(recipe)) json.push_back(write(trained));
       remove_checkpoint(checkpoint_of(recipe));
     }
@@ -86,9 +97,12 @@ struct TrainCommand {
 
  private:
   std::vector<Recipe> chosen_recipes() const {
-    auto all = recipes(environment);
-    if (all.empty())
+    if (recipes(environment).empty())
       throw InvalidArgument("the experts of '{}' follow rules and need no training", environment);
+    auto all = algorithm == Algorithm::kSac ? strong_recipes(environment) : recipes(environment);
+    if (all.empty())
+      throw InvalidArgument("SAC trains hopper, halfcheetah, walker2d and ant, not '{}'",
+                            environment);
     if (expert.empty()) return all;
     std::vector<std::string> names;
     for (const auto& recipe : all) names.push_back(recipe.expert);
@@ -110,11 +124,11 @@ struct TrainCommand {
     const Stopwatch watch;
     TrainingRun run;
     run.checkpoint = checkpoint_of(recipe);
-    run.progress = [&](const CurvePoint& point, const PpoOptions& o) {
+    run.progress = [&](const CurvePoint& point, const Training& training) {
       bar.show_line(fmt::format("{}: {:.1f} of {:.1f} million steps, return {:.1f}, {:.0f} s",
                                 recipe.expert, static_cast<double>(point.steps) / 1e6,
-                                static_cast<double>(o.steps) / 1e6, point.mean_return,
-                                watch.seconds()));
+                                static_cast<double>(training.planned_steps()) / 1e6,
+                                point.mean_return, watch.seconds()));
     };
     return train(recipe, *made, run);
   }
@@ -136,6 +150,13 @@ struct TrainCommand {
   }
 };
 
+Algorithm named_algorithm(const std::vector<std::string>& arguments) {
+  const auto at = std::ranges::find(arguments, "--algorithm");
+  const bool after = at != arguments.end() && at + 1 != arguments.end() && *(at + 1) == "sac";
+  const bool within = std::ranges::find(arguments, "--algorithm=sac") != arguments.end();
+  return after || within ? Algorithm::kSac : Algorithm::kPpo;
+}
+
 /// What makes the same policies again: the command without where to and how fast.
 std::string recorded_command(std::vector<std::string> arguments) {
   for (const auto* flag : {"-o", "--output", "--threads"})
@@ -145,15 +166,17 @@ std::string recorded_command(std::vector<std::string> arguments) {
 }
 
 void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
-  auto* command = experts.add_subcommand("train", "Train an environment's experts with PPO");
+  auto* command = experts.add_subcommand("train", "Train an environment's experts with PPO or SAC");
   command->footer(
       "Examples:\n"
       "  kindred experts train extra -o my-experts\n"
       "  kindred experts train hopper --steps 2000000 --seed 3 -o my-experts\n"
+      "  kindred experts train hopper --algorithm sac -o my-experts\n"
       "  kindred generate extra --weights my-experts -o extra.h5\n"
       "A training that was interrupted continues from its last checkpoint.");
   const auto state = std::make_shared<TrainCommand>();
   state->typed = recorded_command(arguments);
+  state->flags_of = named_algorithm(arguments);
   command->add_option("ENV", state->environment, "The environment")->required();
   command->add_option("-o,--output", state->output, "The folder for policies and records")
       ->type_name("DIR")
@@ -163,12 +186,16 @@ void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
   if (const auto name = named_environment(arguments); !name.empty()) {
     state->options_of = name;
     if (const auto all = recipes(name); !all.empty()) state->ppo = all.front().ppo;
+    if (const auto all = strong_recipes(name); !all.empty()) state->sac = *all.front().sac;
     state->options = find_environment(name).make_options();
     auto table = state->options->describe();
     std::erase_if(table, [](const Option& option) { return option.name == "reward"; });
     state->flags.add(*command, table, "Environment " + name);
   }
-  state->flags.add(*command, state->ppo.describe(), "PPO");
+  if (state->flags_of == Algorithm::kSac)
+    state->flags.add(*command, state->sac.describe(), "SAC");
+  else
+    state->flags.add(*command, state->ppo.describe(), "PPO");
   state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });

@@ -97,7 +97,7 @@ OptionTable MixtureOptions::describe() {
 std::vector<std::string> mixture_pool(std::string_view environment) {
   const auto all = recipes(environment);
   const bool has_stages = !all.empty() && !all.front().medium.empty();
-  return has_stages ? shipped_names(environment) : std::vector<std::string>{};
+  return has_stages ? pool_names(environment) : std::vector<std::string>{};
 }
 
 std::string draw_mixture(std::string_view environment, std::int64_t count, std::int64_t seed) {

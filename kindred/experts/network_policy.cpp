@@ -12,12 +12,15 @@ static_assert(std::endian::native == std::endian::little, "policy files are read
 namespace kindred {
 namespace {
 
-constexpr float kLimit = 10.0F;  // of a standardised number: one strange value must not decide
 constexpr std::int64_t kAgentPlane = 1;
 constexpr const char* kFormat = "kindred-policy-1";
 constexpr std::int64_t kBlock = 256;                        // rows of a batch computed at a time
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // of a layer in a file
 constexpr std::size_t kMostLayers = 16;
+constexpr float kLeastSquashed = 1e-3F;  // deviation: far above the rounding of recorded actions
+const std::vector<std::string> kViews = {"standardised", "centred"};
+const std::vector<std::string> kActions = {"discrete", "continuous", "squashed"};
+const std::vector<std::string> kActivations = {"relu", "tanh"};
 
 /// The first line of a file: what its network looks like.
 class Header {
@@ -32,6 +35,14 @@ class Header {
   std::string text(const char* key) const { return json_.at(key); }
   std::int64_t count(const char* key) const { return count_in(json_.at(key), key); }
 
+  float positive(const char* key) const {
+    const auto& value = json_.at(key);
+    if (!value.is_number() || !(value > 0.0) || !(value < 1e30))
+      throw DataFormatError("{} has '{}' {}, expected a positive number", where_, key,
+                            value.dump());
+    return value;
+  }
+
   std::vector<std::int64_t> counts(const char* key) const {
     const auto& list = json_.at(key);
     if (!list.is_array() || list.empty() || list.size() > kMostLayers)
@@ -42,14 +53,18 @@ class Header {
     return values;
   }
 
-  /// Whether `key` is the first of the only two words it can be.
-  bool is(const char* key, const char* word, const char* other) const {
+  /// Which of the words it can be `key` is.
+  std::size_t which(const char* key, const std::vector<std::string>& words) const {
     const auto& found = json_.at(key);
-    if (found != word && found != other)
-      throw DataFormatError("{} has '{}' {}, expected \"{}\" or \"{}\"", where_, key, found.dump(),
-                            word, other);
-    return found == word;
+    const auto at = std::find(words.begin(), words.end(), found);
+    if (at == words.end())
+      throw DataFormatError("{} has '{}' {}, expected one of {}", where_, key, found.dump(),
+                            nlohmann::json(words).dump());
+    return static_cast<std::size_t>(at - words.begin());
   }
+
+  /// What older files do not say.
+  bool says(const char* key) const { return json_.contains(key); }
 
  private:
   std::int64_t count_in(const nlohmann::json& value, const char* key) const {
@@ -131,7 +146,7 @@ void InputView::apply(std::int64_t rows, const float* observations, float* out) 
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r)
     for (std::size_t i = 0; i < dim; ++i)
       out[r * dim + i] =
-          std::clamp((observations[r * dim + i] - mean[i]) * scale[i], -kLimit, kLimit);
+          std::clamp((observations[r * dim + i] - mean[i]) * scale[i], -limit, limit);
 }
 
 void InputView::apply_centred(const float* observation, float* out) const {
@@ -170,24 +185,57 @@ void to_distribution(std::int64_t rows, std::span<const float> outputs, std::int
   }
 }
 
+float squashed_log_deviation(float output) { return -1.5F + 3.5F * std::tanh(output); }
+
+void to_squashed_distribution(std::int64_t rows, std::span<const float> outputs,
+                              std::int64_t stride, std::int64_t actions, std::span<float> out) {
+  const float* from = outputs.data();
+  float* to = out.data();
+  for (std::int64_t r = 0; r < rows; ++r, from += stride, to += 2 * actions)
+    for (std::int64_t a = 0; a < actions; ++a) {
+      const float deviation = std::exp(squashed_log_deviation(from[actions + a]));
+      const float above = std::tanh(from[a] + deviation), below = std::tanh(from[a] - deviation);
+      to[a] = 0.5F * (above + below);
+      to[actions + a] = std::max(0.5F * (above - below), kLeastSquashed);
+    }
+}
+
 NetworkPolicy::NetworkPolicy(std::string name, std::string summary, InputView view, Mlp network,
                              std::vector<float> log_deviation)
     : Policy(std::move(name), std::move(summary)),
       view_(std::move(view)),
       network_(std::move(network)),
-      log_deviation_(std::move(log_deviation)) {}
+      log_deviation_(std::move(log_deviation)),
+      actions_(log_deviation_.empty() ? Actions::kDiscrete : Actions::kContinuous) {}
+
+NetworkPolicy::NetworkPolicy(std::string name, std::string summary, InputView view, Mlp network)
+    : Policy(std::move(name), std::move(summary)),
+      view_(std::move(view)),
+      network_(std::move(network)),
+      actions_(Actions::kSquashed) {
+  if (network_.shape().outputs % 2 != 0)
+    throw InvalidArgument("{} outputs are not two for every number of an action",
+                          network_.shape().outputs);
+}
+
+std::int64_t NetworkPolicy::action_width() const {
+  return network_.shape().outputs / (actions_ == Actions::kSquashed ? 2 : 1);
+}
 
 void NetworkPolicy::distribution(const Situations& seen, std::span<float> out) const {
   thread_local std::vector<float> inputs;
   thread_local Mlp::Pass pass;
   inputs.resize(static_cast<std::size_t>(std::min(kBlock, seen.count) * view_.inputs()));
-  const auto actions = network_.shape().outputs, width = is_discrete() ? actions : 2 * actions;
+  const auto actions = action_width(), width = is_discrete() ? actions : 2 * actions;
   for (std::int64_t done = 0; done < seen.count; done += kBlock) {
     const auto rows = std::min(kBlock, seen.count - done);
     view_.apply(rows, seen.observations.data() + done * view_.observed(), inputs.data());
     const auto outputs = network_.forward(rows, inputs.data(), pass);
-    to_distribution(rows, outputs, network_.output_stride(), actions, log_deviation_,
-                    out.subspan(static_cast<std::size_t>(done * width)));
+    const auto block = out.subspan(static_cast<std::size_t>(done * width));
+    if (actions_ == Actions::kSquashed)
+      to_squashed_distribution(rows, outputs, network_.output_stride(), actions, block);
+    else
+      to_distribution(rows, outputs, network_.output_stride(), actions, log_deviation_, block);
   }
 }
 
@@ -204,7 +252,11 @@ std::string NetworkPolicy::to_bytes() const {
   header["inputs"] = view_.inputs();
   header["hidden"] = network_.shape().hidden;
   header["outputs"] = network_.shape().outputs;
-  header["actions"] = is_discrete() ? "discrete" : "continuous";
+  header["actions"] = kActions[static_cast<std::size_t>(actions_)];
+  // Said only where they are not what they always were: files stay as they are.
+  if (view_.limit != InputView().limit) header["limit"] = view_.limit;
+  if (network_.shape().activation != MlpShape().activation)
+    header["activation"] = kActivations[static_cast<std::size_t>(network_.shape().activation)];
   std::string bytes = header.dump() + "\n";
   const auto put = [&](const std::vector<float>& values) {
     bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
@@ -222,10 +274,12 @@ std::shared_ptr<const NetworkPolicy> NetworkPolicy::from_bytes(std::string_view 
     const auto line = bytes.substr(0, bytes.find('\n'));
     const Header header(line, where);
     Numbers numbers(bytes.substr(std::min(bytes.size(), line.size() + 1)), where);
-    const MlpShape shape{.inputs = header.count("inputs"),
-                         .hidden = header.counts("hidden"),
-                         .outputs = header.count("outputs"),
-                         .sparse = header.is("view", "centred", "standardised")};
+    MlpShape shape{.inputs = header.count("inputs"),
+                   .hidden = header.counts("hidden"),
+                   .outputs = header.count("outputs"),
+                   .sparse = header.which("view", kViews) == 1};
+    if (header.says("activation"))
+      shape.activation = static_cast<Activation>(header.which("activation", kActivations));
     InputView view;
     if (shape.sparse) {
       view.kind = InputView::Kind::kCentred;
@@ -237,14 +291,18 @@ std::shared_ptr<const NetworkPolicy> NetworkPolicy::from_bytes(std::string_view 
     } else {
       view.mean = numbers.take(shape.inputs);
       view.scale = numbers.take(shape.inputs);
+      if (header.says("limit")) view.limit = header.positive("limit");
     }
-    auto log_deviation =
-        numbers.take(header.is("actions", "discrete", "continuous") ? 0 : shape.outputs);
+    const auto actions = static_cast<Actions>(header.which("actions", kActions));
+    auto log_deviation = numbers.take(actions == Actions::kContinuous ? shape.outputs : 0);
     // Taken first: a network that the file cannot fill is never made.
     const auto parameters = numbers.take(shape.parameters());
     numbers.finish();
     Mlp network(shape);
     network.unpack(parameters);
+    if (actions == Actions::kSquashed)
+      return std::make_shared<NetworkPolicy>(header.text("name"), header.text("summary"),
+                                             std::move(view), std::move(network));
     return std::make_shared<NetworkPolicy>(header.text("name"), header.text("summary"),
                                            std::move(view), std::move(network),
                                            std::move(log_deviation));

@@ -17,7 +17,7 @@ namespace kindred {
 /// What a network is shown of an observation.
 struct InputView {
   enum class Kind {
-    kStandardised,  ///< (x - mean) · scale, within ±10.
+    kStandardised,  ///< (x - mean) · scale, within ±limit.
     kCentred,       ///< A gridworld's picture moved so that the agent stands in its middle.
   };
 
@@ -25,6 +25,7 @@ struct InputView {
   std::vector<float> mean, scale;  ///< Standardised only, one per observed number.
   std::int64_t size = 0;           ///< Centred only: rows and columns of the picture,
   std::int64_t planes = 0;         ///< and how many planes it has; plane 1 is the agent's.
+  float limit = 10.0F;             ///< Standardised only: one strange value must not decide.
 
   /// How networks look at this environment: centred where every episode has its own map, since
   /// then what matters is where things lie as seen from the agent.
@@ -46,11 +47,18 @@ struct InputView {
 };
 
 /// Discrete actions: the softmax of the network's outputs. Continuous: a Gaussian about its outputs
-/// whose deviations are the same everywhere.
+/// whose deviations are the same everywhere. Squashed: the Gaussian that is nearest to
+/// tanh(m + σ ε), where the network's outputs are m and σ of every number of an action.
 class NetworkPolicy final : public Policy {
  public:
+  enum class Actions { kDiscrete, kContinuous, kSquashed };
+
+  /// Discrete where there are no deviations, else continuous.
   NetworkPolicy(std::string name, std::string summary, InputView view, Mlp network,
                 std::vector<float> log_deviation);
+  /// Squashed: the network has two outputs for every number of an action. Throws InvalidArgument
+  /// where their count is odd.
+  NetworkPolicy(std::string name, std::string summary, InputView view, Mlp network);
 
   bool reads_states() const override { return false; }
   void distribution(const Situations& seen, std::span<float> out) const override;
@@ -58,7 +66,10 @@ class NetworkPolicy final : public Policy {
   const Mlp& network() const { return network_; }
   const InputView& view() const { return view_; }
   const std::vector<float>& log_deviation() const { return log_deviation_; }
-  bool is_discrete() const { return log_deviation_.empty(); }
+  Actions actions() const { return actions_; }
+  bool is_discrete() const { return actions_ == Actions::kDiscrete; }
+  /// How many actions, or how many numbers in a continuous one.
+  std::int64_t action_width() const;
 
   /// The file's bytes: a line of JSON that describes the network, then its numbers as float32,
   /// lowest byte first (means and scales, deviations, then weights and bias of each layer).
@@ -71,6 +82,7 @@ class NetworkPolicy final : public Policy {
   InputView view_;
   Mlp network_;
   std::vector<float> log_deviation_;  // continuous only, one per number of an action
+  Actions actions_;
 };
 
 /// Turns the network's outputs [rows, stride] into probabilities, or means and deviations, out
@@ -78,5 +90,13 @@ class NetworkPolicy final : public Policy {
 void to_distribution(std::int64_t rows, std::span<const float> outputs, std::int64_t stride,
                      std::int64_t actions, std::span<const float> log_deviation,
                      std::span<float> out);
+
+/// log σ of tanh(m + σ ε) as a network's output x gives it: -1.5 + 3.5 tanh x, between -5 and 2.
+float squashed_log_deviation(float output);
+
+/// Turns outputs [rows, stride], of which the first [2, actions] are m and x, into the mean and
+/// deviation of tanh(m + σ ε): those of its two values at ε = ±1, and no deviation below 0.001.
+void to_squashed_distribution(std::int64_t rows, std::span<const float> outputs,
+                              std::int64_t stride, std::int64_t actions, std::span<float> out);
 
 }  // namespace kindred

@@ -1,6 +1,7 @@
 #include "kindred/experts/recipes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -10,7 +11,9 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/data/array_file.h"
 #include "kindred/experts/experts.h"
+#include "kindred/experts/ppo/ppo.h"
 #include "kindred/experts/rollout.h"
+#include "kindred/experts/sac/sac.h"
 
 namespace kindred {
 
@@ -132,7 +135,7 @@ Course load_course(const std::filesystem::path& path, std::int64_t steps) try {
                         path.string());
 }
 
-Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
+Course follow(Training& training, const Recipe& recipe, const TrainingRun& run) {
   Course course;
   if (!run.checkpoint.empty() && std::filesystem::exists(run.checkpoint)) {
     training.resume(run.checkpoint);
@@ -140,10 +143,10 @@ Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
   }
   const double seconds_before = course.seconds;
   const Stopwatch watch;
-  const auto every = std::max<std::int64_t>(1, training.options().updates() / kCurvePoints);
+  const auto every = std::max<std::int64_t>(1, training.planned_updates() / kCurvePoints);
   while (!training.finished()) {
     const auto point = training.update();
-    if (run.progress) run.progress(point, training.options());
+    if (run.progress) run.progress(point, training);
     if (training.updates() % every == 0 || training.finished()) {
       course.curve.push_back(point);
       if (!recipe.medium.empty())
@@ -157,6 +160,11 @@ Course follow(Ppo& training, const Recipe& recipe, const TrainingRun& run) {
     }
   }
   return course;
+}
+
+std::unique_ptr<Training> begin(const Recipe& recipe, const Environment& environment) {
+  if (recipe.sac) return std::make_unique<Sac>(environment, *recipe.sac);
+  return std::make_unique<Ppo>(environment, recipe.ppo);
 }
 
 /// Mean return around point i, since a single update sees few episodes.
@@ -176,12 +184,11 @@ std::size_t medium_point(const std::vector<CurvePoint>& curve) {
 }
 
 nlohmann::ordered_json evaluate(const Environment& environment,
-                                std::shared_ptr<const NetworkPolicy> policy,
-                                const PpoOptions& ppo) {
+                                std::shared_ptr<const NetworkPolicy> policy, const Recipe& recipe) {
   GenerateOptions options;
   options.per_expert = kEvaluated;
-  options.seed = ppo.seed;
-  options.workers = ppo.workers;
+  options.seed = recipe.sac ? recipe.sac->seed : recipe.ppo.seed;
+  options.workers = recipe.sac ? recipe.sac->workers : recipe.ppo.workers;
   const auto data = rollout(environment, {std::move(policy)}, options);
   const auto returns = episode_returns(data);
   double sum = 0.0, squares = 0.0;
@@ -194,16 +201,25 @@ nlohmann::ordered_json evaluate(const Environment& environment,
 }
 
 nlohmann::ordered_json describe(const Recipe& recipe, const Environment& environment,
-                                PpoOptions ppo, const Course& course, std::size_t point,
+                                const Training& training, const Course& course, std::size_t point,
                                 std::shared_ptr<const NetworkPolicy> policy) {
-  nlohmann::ordered_json record = {
-      {"environment", recipe.environment}, {"expert", policy->name()},
-      {"summary", policy->summary()},      {"environment_options", environment.options()},
-      {"ppo", to_json(ppo.describe())},    {"trained_steps", course.curve[point].steps},
-      {"seconds", course.seconds}};
-  record["evaluation"] = evaluate(environment, policy, ppo);
+  nlohmann::ordered_json record = {{"environment", recipe.environment},
+                                   {"expert", policy->name()},
+                                   {"summary", policy->summary()},
+                                   {"environment_options", environment.options()},
+                                   {training.algorithm(), training.described_options()},
+                                   {"trained_steps", course.curve[point].steps},
+                                   {"seconds", course.seconds}};
+  record["evaluation"] = evaluate(environment, policy, recipe);
   for (const auto& each : course.curve) record["curve"].push_back(to_json(each));
   return record;
+}
+
+std::vector<std::string> strong_names(std::string_view environment) {
+  std::vector<std::string> names;
+  for (const auto& recipe : strong_recipes(environment))
+    names.insert(names.end(), {recipe.medium, recipe.expert});
+  return names;
 }
 
 std::string shipped_policy(const std::string& environment, const std::string& file) {
@@ -227,8 +243,7 @@ std::string policy_in(const std::filesystem::path& folder, const std::string& en
 }
 
 void check_fit(const NetworkPolicy& policy, const EnvironmentSpec& spec) {
-  if (!policy.view().fits(InputView::of(spec)) ||
-      policy.network().shape().outputs != spec.action_width ||
+  if (!policy.view().fits(InputView::of(spec)) || policy.action_width() != spec.action_width ||
       policy.is_discrete() != spec.is_discrete())
     throw InvalidArgument(
         "the trained experts of '{0}' were made for other observations than these options give; "
@@ -263,7 +278,19 @@ std::vector<std::string> trained_names(std::string_view environment) {
   return names;
 }
 
-std::vector<std::string> shipped_names(std::string_view environment) {
+std::vector<Recipe> strong_recipes(std::string_view environment) {
+  constexpr std::array<std::string_view, 4> kBodies = {"hopper", "halfcheetah", "walker2d", "ant"};
+  if (std::ranges::find(kBodies, environment) == kBodies.end()) return {};
+  return {{.environment = std::string(environment),
+           .expert = "strong-expert",
+           .summary = "Moves forward, fully trained by SAC.",
+           .environment_options = nlohmann::json::object(),
+           .ppo = {},
+           .medium = "strong-medium",
+           .sac = SacOptions{}}};
+}
+
+std::vector<std::string> pool_names(std::string_view environment) {
   auto names = trained_names(environment);
   for (const auto& recipe : recipes(environment))
     for (const auto seed : recipe.further_seeds)
@@ -272,20 +299,30 @@ std::vector<std::string> shipped_names(std::string_view environment) {
   return names;
 }
 
+std::vector<std::string> shipped_names(std::string_view environment) {
+  auto names = pool_names(environment);
+  const auto shipped = trained_policies();
+  for (const auto& name : strong_names(environment))
+    if (std::ranges::find(shipped, policy_file(environment, name), &EmbeddedFile::name) !=
+        shipped.end())
+      names.push_back(name);
+  return names;
+}
+
 std::vector<TrainedExpert> train(const Recipe& recipe, const Environment& environment,
                                  const TrainingRun& run) {
-  Ppo training(environment, recipe.ppo);
-  const auto course = follow(training, recipe, run);
+  const auto training = begin(recipe, environment);
+  const auto course = follow(*training, recipe, run);
   std::vector<TrainedExpert> result;
   const auto add = [&](std::size_t point, std::shared_ptr<const NetworkPolicy> policy) {
-    auto record = describe(recipe, environment, recipe.ppo, course, point, policy);
+    auto record = describe(recipe, environment, *training, course, point, policy);
     result.push_back({std::move(policy), std::move(record)});
   };
   if (!recipe.medium.empty()) {
     const auto point = medium_point(course.curve);
     add(point, course.snapshots[point]);
   }
-  add(course.curve.size() - 1, training.policy(recipe.expert, recipe.summary));
+  add(course.curve.size() - 1, training->policy(recipe.expert, recipe.summary));
   return result;
 }
 
@@ -301,11 +338,16 @@ std::string policy_file(std::string_view environment, std::string_view expert) {
 Policies load_experts(const Environment& environment, const std::filesystem::path& folder,
                       std::string_view list) {
   const auto& spec = environment.spec();
-  const auto own = trained_names(spec.name);
-  if (own.empty())
+  auto known = trained_names(spec.name);
+  if (known.empty())
     throw InvalidArgument("the experts of environment '{}' are not trained", spec.name);
-  // Further trainings are nobody's experts until they are named, and no folder holds them.
-  const auto known = folder.empty() && !list.empty() ? shipped_names(spec.name) : own;
+  // The others are nobody's experts until they are named, and no folder holds further trainings.
+  if (!list.empty() && folder.empty()) {
+    known = shipped_names(spec.name);
+  } else if (!list.empty()) {
+    const auto strong = strong_names(spec.name);
+    known.insert(known.end(), strong.begin(), strong.end());
+  }
   Policies experts;
   for (const auto& name : select_names(known, list)) {
     const auto file = policy_file(spec.name, name);

@@ -1,5 +1,6 @@
-// How the learned experts are made: for each, the reward it is trained on and PPO's options. The
-// results are shipped in trained/, each with a record of the command, the curve and what it can do.
+// How the learned experts are made: for each, the reward it is trained on and the algorithm's
+// options. The results are shipped in trained/, each with a record of the command, the curve and
+// what it can do.
 //
 // | environment    | experts |
 // |---|---|
@@ -8,20 +9,24 @@
 // | hopper, halfcheetah, walker2d, ant | medium, expert: one training, early and at its end |
 //
 // Of hopper, halfcheetah and walker2d further trainings are shipped too, for mixtures (mixture.h)
-// and for those who name them: medium-11, expert-11, … of the training with seed 11.
+// and for those who name them: medium-11, expert-11, … of the training with seed 11. Policies by
+// SAC, whose returns stand beside those of public datasets, are strong-medium and strong-expert.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kindred/envs/environment.h"
 #include "kindred/experts/network_policy.h"
-#include "kindred/experts/ppo/ppo.h"
+#include "kindred/experts/ppo/options.h"
+#include "kindred/experts/sac/options.h"
+#include "kindred/experts/training.h"
 
 namespace kindred {
 
@@ -33,15 +38,22 @@ struct Recipe {
   PpoOptions ppo;
   std::string medium = {};  ///< Not empty: also keep an early policy, under this name.
   std::vector<std::int64_t> further_seeds = {};  ///< Of further trainings that are shipped.
+  std::optional<SacOptions> sac = std::nullopt;  ///< Set: it is trained by SAC instead of PPO.
 };
 
 /// In the order of the dataset's labels; empty when the environment's experts are not trained.
 std::vector<Recipe> recipes(std::string_view environment);
 
+/// The environment's recipe for SAC; empty where there is none.
+std::vector<Recipe> strong_recipes(std::string_view environment);
+
 /// The names of the environment's trained experts, in the order of the dataset's labels.
 std::vector<std::string> trained_names(std::string_view environment);
 
-/// Those, and then the policies of further trainings: all that the program comes with.
+/// Those, and then the policies of further trainings: what mixtures are drawn from.
+std::vector<std::string> pool_names(std::string_view environment);
+
+/// Those, and then the strong ones: all that the program comes with.
 std::vector<std::string> shipped_names(std::string_view environment);
 
 struct TrainedExpert {
@@ -50,7 +62,7 @@ struct TrainedExpert {
 };
 
 struct TrainingRun {
-  std::function<void(const CurvePoint&, const PpoOptions&)> progress;  ///< May be empty.
+  std::function<void(const CurvePoint&, const Training&)> progress;  ///< May be empty.
   std::filesystem::path checkpoint;  ///< Where an interrupted training continues; may be empty.
 };
 
@@ -65,8 +77,8 @@ void remove_checkpoint(const std::filesystem::path& checkpoint);
 
 /// The experts of an environment, or those in a list as select_experts takes it, from a folder that
 /// `kindred experts train` wrote; those that are part of the program when `folder` is empty, where
-/// the list may name any of shipped_names. Throws InvalidArgument when one is missing or does not
-/// fit the environment.
+/// the list may name any of shipped_names. The list may name strong ones in a folder too. Throws
+/// InvalidArgument when one is missing or does not fit the environment.
 Policies load_experts(const Environment& environment, const std::filesystem::path& folder = {},
                       std::string_view list = {});
 

@@ -136,14 +136,15 @@ std::span<const float> Mlp::forward(std::int64_t rows, const float* x, Pass& pas
   return {pass.heads.front().data(), static_cast<std::size_t>(rows * output_stride())};
 }
 
-void Mlp::backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
-                   std::span<float> gradient, bool add) const {
-  const auto below = [&](std::size_t l) { return l > 0 ? pass.hidden[l - 1].data() : x; };
+template <class Visit>
+void Mlp::walk_back(std::int64_t rows, std::span<const float> delta, Pass& pass,
+                    const Visit& visit) const {
   const auto depth = shape_.hidden.size();
   const bool relu = shape_.activation == Activation::kRelu;
+  const auto below = [&](std::size_t l) { return pass.hidden[l - 1].data(); };
   const float* head_delta = delta.data();
   for (auto l = depth; l < layers_.size(); ++l, head_delta += rows * output_stride()) {
-    parameter_gradient(l, rows, below(depth), head_delta, gradient, add);
+    visit(l, head_delta);
     const bool all_heads = l + 1 == layers_.size();
     if (depth > 0)
       layers_[l].linear.pass_back(rows, head_delta, transposed_.data(), pass.delta, l > depth,
@@ -154,12 +155,42 @@ void Mlp::backward(std::int64_t rows, const float* x, std::span<const float> del
     if (!relu)
       activation_gradient(shape_.activation, rows * linear.outputs, pass.hidden[l].data(),
                           pass.delta.data());
-    parameter_gradient(l, rows, below(l), pass.delta.data(), gradient, add);
+    visit(l, pass.delta.data());
     if (l == 0) return;
     linear.pass_back(rows, pass.delta.data(), transposed_.data(), pass.below, /*add=*/false,
                      relu ? below(l) : nullptr);
     std::swap(pass.delta, pass.below);
   }
+}
+
+void Mlp::backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
+                   std::span<float> gradient, bool add) const {
+  const auto depth = shape_.hidden.size();
+  walk_back(rows, delta, pass, [&](std::size_t l, const float* layer_delta) {
+    const auto reads = std::min(l, depth);  // heads all read the last hidden layer
+    const float* below = reads > 0 ? pass.hidden[reads - 1].data() : x;
+    parameter_gradient(l, rows, below, layer_delta, gradient, add);
+  });
+}
+
+std::span<const float> Mlp::input_gradient(std::int64_t rows, std::span<const float> delta,
+                                           std::int64_t first, std::int64_t count,
+                                           Pass& pass) const {
+  if (shape_.hidden.empty())
+    throw InvalidArgument("inputs have gradients in networks with hidden layers only");
+  walk_back(rows, delta, pass, [](std::size_t, const float*) {});
+  const auto& linear = layers_.front().linear;
+  const auto width = padded(count);
+  pass.columns.assign(static_cast<std::size_t>(linear.outputs * width), 0.0F);
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t unit = 0; unit < linear.outputs; ++unit)
+      pass.columns[static_cast<std::size_t>(unit * width + i)] =
+          parameters_[static_cast<std::size_t>(linear.weight + (first + i) * linear.outputs +
+                                               unit)];
+  pass.inputs.resize(static_cast<std::size_t>(rows * width));
+  gemm(rows, width, linear.outputs, {pass.delta.data(), linear.outputs, 1}, pass.columns.data(),
+       pass.inputs.data(), /*accumulate=*/false);
+  return pass.inputs;
 }
 
 }  // namespace kindred

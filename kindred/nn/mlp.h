@@ -57,6 +57,7 @@ class Mlp {
     std::vector<std::vector<float>> hidden;  // per layer [rows, width]
     std::vector<std::vector<float>> heads;   // per head [rows, output_stride]
     std::vector<float> delta, below;         // [rows, width]
+    std::vector<float> columns, inputs;      // of input_gradient
   };
 
   /// x: [rows, inputs] → [rows, output_stride], the first head's, which lives in `pass`.
@@ -67,6 +68,12 @@ class Mlp {
   /// the parameters; or sets `gradient` to it.
   void backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
                 std::span<float> gradient, bool add = true) const;
+
+  /// After forward on the same rows: the gradient of that loss with respect to `count` of the
+  /// inputs, from number `first` on: [rows, padded(count)], which lives in `pass`. Throws
+  /// InvalidArgument on a network without hidden layers.
+  std::span<const float> input_gradient(std::int64_t rows, std::span<const float> delta,
+                                        std::int64_t first, std::int64_t count, Pass& pass) const;
 
  private:
   struct Layer {
@@ -79,6 +86,11 @@ class Mlp {
   void parameter_gradient(std::size_t layer, std::int64_t rows, const float* x, const float* delta,
                           std::span<float> gradient, bool add) const;
   void parameters_changed();
+  /// From the last layer to the first: calls visit(layer, the gradient of what it made, before its
+  /// activation).
+  template <class Visit>
+  void walk_back(std::int64_t rows, std::span<const float> delta, Pass& pass,
+                 const Visit& visit) const;
 
   MlpShape shape_;
   std::vector<Layer> layers_;  // hidden, then heads

@@ -113,6 +113,25 @@ class TrainedExperts : public Program {
   }
 };
 
+TEST_F(TrainedExperts, AreStrongBySac) {
+  expect_bad_input({"experts", "train", "extra", "--algorithm", "sac"}, "SAC trains hopper");
+  expect_bad_input({"experts", "train", "hopper", "--gradients", "3"}, "--gradients");
+  if (!kindred::has_mujoco()) GTEST_SKIP() << "*** NOT TESTED: SAC, as this build has no MuJoCo";
+  const auto trained = run(
+      {"experts", "train",    "hopper", "--algorithm",  "sac", "--steps",     "600", "--start",
+       "200",     "--lanes",  "4",      "--lane-steps", "10",  "--gradients", "2",   "--minibatch",
+       "20",      "--hidden", "16",     "--horizon",    "50",  "--threads",   "1",   "-o",
+       "mine",    "--json"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  ASSERT_EQ(trained.last()["trained"].size(), 2U);
+  EXPECT_EQ(trained.last()["trained"][1]["expert"], "strong-expert");
+  const auto made = run({"generate", "hopper", "--weights", "mine", "--experts",
+                         "strong-medium,strong-expert", "--steps", "100", "-o", "h.h5"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(kindred::read_trajectories(folder_ / "h.h5").label_names,
+              ::testing::ElementsAre("strong-medium", "strong-expert"));
+}
+
 TEST_F(TrainedExperts, MakeDatasets) {
   const auto trained = run(training("mine"));
   ASSERT_EQ(trained.code, 0) << trained.err;

@@ -156,6 +156,73 @@ TEST(NetworkPolicy, ContinuousIsAGaussianAboutItsNetwork) {
   }
 }
 
+/// A policy as SAC trains them: two outputs for each number of an action.
+NetworkPolicy make_squashed(std::int64_t outputs = 4) {
+  auto view = InputView::of(Drift().spec());
+  view.limit = 1000.0f;
+  Mlp network({.inputs = 2, .hidden = {16}, .outputs = outputs, .activation = Activation::kRelu});
+  network.initialise(Random(3, "policy"), 1.0);
+  return {"tester", "Acts.", view, network};
+}
+
+/// Mean and deviation of tanh(m + σ ε), of which two points are a good guess.
+TEST(NetworkPolicy, SquashedIsTheGaussianNextToATanh) {
+  const auto policy = make_squashed();
+  EXPECT_EQ(policy.action_width(), 2);
+  EXPECT_FALSE(policy.is_discrete());
+  const std::vector<float> observation = {0.3f, -0.7f};
+  std::vector<float> gaussian(4);
+  policy.distribution({1, {}, observation}, gaussian);
+  const auto outputs =
+      plain_outputs(policy.network().shape(), packed_doubles(policy.network()), observation);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double sigma = std::exp(-1.5 + 3.5 * std::tanh(outputs[2 + i]));
+    const double above = std::tanh(outputs[i] + sigma), below = std::tanh(outputs[i] - sigma);
+    EXPECT_NEAR(static_cast<double>(gaussian[i]), (above + below) / 2.0, 1e-6);
+    EXPECT_NEAR(static_cast<double>(gaussian[2 + i]), (above - below) / 2.0, 1e-6);
+    Random random(4);
+    double sum = 0.0, squares = 0.0;
+    for (int draw = 0; draw < 20'000; ++draw) {
+      const double action = std::tanh(outputs[i] + sigma * random.normal());
+      sum += action;
+      squares += action * action;
+    }
+    const double mean = sum / 20'000, deviation = std::sqrt(squares / 20'000 - mean * mean);
+    EXPECT_NEAR(static_cast<double>(gaussian[i]), mean, 0.1);
+    EXPECT_NEAR(static_cast<double>(gaussian[2 + i]), deviation, 0.15);
+  }
+}
+
+TEST(NetworkPolicy, SquashedNeverBecomesCertain) {
+  const std::vector<float> outputs = {30.0f, 0.0f, -30.0f, 50.0f};
+  std::vector<float> gaussian(4);
+  to_squashed_distribution(1, outputs, 4, 2, gaussian);
+  EXPECT_EQ(gaussian[0], 1.0f);
+  EXPECT_EQ(gaussian[2], 0.001f);
+  EXPECT_LE(gaussian[3], 1.0f);
+}
+
+TEST(NetworkPolicy, SquashedIsKeptInAFileBitByBit) {
+  const auto bytes = make_squashed().to_bytes();
+  const auto copy = NetworkPolicy::from_bytes(bytes, "file 'x'");
+  EXPECT_EQ(copy->to_bytes(), bytes);
+  EXPECT_EQ(copy->actions(), NetworkPolicy::Actions::kSquashed);
+  EXPECT_EQ(copy->view().limit, 1000.0f);
+  EXPECT_EQ(copy->network().shape().activation, Activation::kRelu);
+  EXPECT_THROW(make_squashed(3), InvalidArgument);
+  for (const char* limit : {"-1000", "\"1000\"", "0", "1e300", "null"}) {
+    auto odd = bytes;
+    odd.replace(odd.find("1000.0"), 6, limit);
+    EXPECT_THAT([&] { NetworkPolicy::from_bytes(odd, "file 'x'"); },
+                ThrowsMessage<DataFormatError>(HasSubstr("limit")))
+        << limit;
+  }
+  auto odd = bytes;
+  odd.replace(odd.find("\"relu\""), 6, "\"rely\"");
+  EXPECT_THAT([&] { NetworkPolicy::from_bytes(odd, "file 'x'"); },
+              ThrowsMessage<DataFormatError>(HasSubstr("activation")));
+}
+
 TEST(NetworkPolicy, HowManyAreAskedAtOnceDoesNotMatter) {
   const auto environment = make_environment("extra");
   const auto policy = make_policy(environment->spec());

@@ -5,12 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
 #include "kindred/envs/diagonal.h"
 #include "kindred/envs/extra.h"
 #include "kindred/envs/path_following.h"
 #include "kindred/envs/registry.h"
+#include "kindred/experts/ppo/ppo.h"
 #include "kindred/experts/rollout.h"
 #include "tests/core/stopping.h"
 #include "tests/envs/drift.h"
@@ -36,11 +40,15 @@ TEST(Recipes, NameTheExpertsOfEachEnvironment) {
 
 TEST(Recipes, ShippedNamesBeginWithTheExperts) {
   EXPECT_EQ(shipped_names("extra"), trained_names("extra"));
-  EXPECT_EQ(shipped_names("ant"), trained_names("ant"));
-  const auto hopper = shipped_names("hopper");
-  ASSERT_EQ(hopper.size(), 10U);
+  EXPECT_EQ(pool_names("ant"), trained_names("ant"));
+  const auto hopper = shipped_names("hopper"), pool = pool_names("hopper");
+  ASSERT_EQ(pool.size(), 10U);
   EXPECT_EQ(hopper[0], "medium");
   EXPECT_EQ(hopper[1], "expert");
+  ASSERT_EQ(hopper.size(), 12U);  // the pool, whose order mixtures draw from, then the strong ones
+  EXPECT_TRUE(std::ranges::equal(pool, std::span(hopper).first(10)));
+  EXPECT_EQ(hopper[10], "strong-medium");
+  EXPECT_EQ(hopper[11], "strong-expert");
 }
 
 TEST(Recipes, TrainOnEnvironmentsAndOptionsThereAre) {
@@ -51,7 +59,21 @@ TEST(Recipes, TrainOnEnvironmentsAndOptionsThereAre) {
       from_json(options->describe(), recipe.environment_options, "recipe");
       EXPECT_EQ(to_json(checked(recipe.ppo).describe()), to_json(recipe.ppo.describe()));
       EXPECT_FALSE(recipe.summary.empty());
+      EXPECT_FALSE(recipe.sac);
     }
+}
+
+TEST(Recipes, TrainStrongExpertsOfMujocoBySac) {
+  for (const char* body : {"hopper", "halfcheetah", "walker2d", "ant"}) {
+    auto all = strong_recipes(body);
+    ASSERT_EQ(all.size(), 1U) << body;
+    EXPECT_EQ(all[0].expert, "strong-expert");
+    EXPECT_EQ(all[0].medium, "strong-medium");
+    ASSERT_TRUE(all[0].sac);
+    EXPECT_EQ(to_json(checked(*all[0].sac).describe()), to_json(all[0].sac->describe()));
+  }
+  for (const char* name : {"diagonal", "extra", "path-following", "labyrinth"})
+    EXPECT_THAT(strong_recipes(name), ElementsAre()) << name;
 }
 
 /// A recipe of a moment: 9 updates, of which the checkpoints are 4 and 8.
@@ -89,7 +111,7 @@ class Train : public ::testing::Test {
   /// Trains until `updates` are done, then leaves as if the program had been killed.
   void interrupt_after(int updates) {
     TrainingRun run = run_;
-    run.progress = [&](const CurvePoint&, const PpoOptions&) {
+    run.progress = [&](const CurvePoint&, const Training&) {
       if (updates-- == 0) throw Interruption();
     };
     EXPECT_THROW(train(recipe_, drift_, run), Interruption);
@@ -104,9 +126,9 @@ class Train : public ::testing::Test {
 TEST_F(Train, GivesTheMediumPolicyFirstAndRecordsBoth) {
   int updates = 0;
   TrainingRun run;
-  run.progress = [&](const CurvePoint& point, const PpoOptions& ppo) {
+  run.progress = [&](const CurvePoint& point, const Training& training) {
     EXPECT_EQ(point.steps, 200 * ++updates);
-    EXPECT_EQ(ppo.steps, 1'800);
+    EXPECT_EQ(training.planned_steps(), 1'800);
   };
   const auto experts = train(recipe_, drift_, run);
   EXPECT_EQ(updates, 9);
@@ -130,6 +152,29 @@ TEST_F(Train, GivesTheMediumPolicyFirstAndRecordsBoth) {
   const auto only = train(recipe_, drift_, {});
   ASSERT_EQ(only.size(), 1U);
   EXPECT_EQ(only[0].policy->to_bytes(), experts[1].policy->to_bytes());
+}
+
+TEST_F(Train, BySacWhereTheRecipeSaysSo) {
+  recipe_.sac = SacOptions{.steps = 1'200,
+                           .lanes = 10,
+                           .lane_steps = 12,
+                           .gradients = 2,
+                           .minibatch = 50,
+                           .hidden = 16,
+                           .start = 240,
+                           .checkpoint = 3,
+                           .workers = Workers(1)};
+  const auto experts = train(recipe_, drift_, {});
+  ASSERT_EQ(experts.size(), 2U);
+  for (const auto& [policy, record] : experts) {
+    EXPECT_EQ(policy->actions(), NetworkPolicy::Actions::kSquashed);
+    EXPECT_EQ(record["sac"]["lanes"], 10);
+    EXPECT_FALSE(record.contains("ppo"));
+    EXPECT_EQ(record["curve"].size(), 10U);
+    EXPECT_TRUE(record["curve"][9].contains("temperature"));
+  }
+  for (const int updates : {1, 5}) interrupt_after(updates);
+  EXPECT_EQ(outcome(train(recipe_, drift_, run_)), outcome(experts));
 }
 
 TEST_F(Train, StoppedAtAnyMomentAndResumedEqualsStraight) {

@@ -1,6 +1,7 @@
 // What makes each trained expert an expert, measured on episodes it was not trained on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kindred/envs/mujoco/locomotion.h"
@@ -131,6 +132,29 @@ TEST_P(LocomotionExperts, MediumIsAThirdToAHalfOfExpert) {
   EXPECT_GE(expert, 2500.0);
   EXPECT_GE(medium, expert / 3.0);
   EXPECT_LE(medium, expert / 2.0);
+}
+
+struct Strong {
+  const char* task;
+  double least;  // mean return of ten episodes
+};
+
+class StrongExperts : public ::testing::TestWithParam<Strong> {};
+INSTANTIATE_TEST_SUITE_P(Tasks, StrongExperts,
+                         ::testing::Values(Strong{"hopper", 2800.0}, Strong{"halfcheetah", 8000.0}),
+                         [](const auto& tested) { return std::string(tested.param.task); });
+
+TEST_P(StrongExperts, ReturnWhatPublicOnesDoAndMediumLessThanHalf) {
+  if (!has_mujoco()) GTEST_SKIP() << "*** NOT TESTED: the experts, as this build has no MuJoCo";
+  const auto environment = make_environment(GetParam().task);
+  const auto experts = make_experts(*environment, "strong-medium,strong-expert");
+  const double medium = mean_return(roll_out(*environment, experts[0], 10));
+  const double expert = mean_return(roll_out(*environment, experts[1], 10));
+  EXPECT_GE(expert, GetParam().least);
+  EXPECT_GE(medium, expert / 3.0);
+  EXPECT_LE(medium, expert / 2.0);
+  const auto data = generate(*environment, experts, {.per_expert = 3, .seed = kSeed});
+  EXPECT_TRUE(std::ranges::equal(data.oracle.span(), data.labels.span()));
 }
 
 class TrainedExperts : public ::testing::TestWithParam<const char*> {};

@@ -95,6 +95,40 @@ std::vector<float> gradient_of(const Mlp& network, std::int64_t rows, const std:
   return gradient;
 }
 
+/// Of the same loss as below, along some of the inputs.
+TEST(Mlp, InputGradientMatchesFiniteDifferences) {
+  constexpr std::size_t kRows = 5;
+  for (const auto activation : {Activation::kTanh, Activation::kRelu}) {
+    auto shape = kDense;
+    shape.activation = activation;
+    const auto network = random_network(shape);
+    const auto x = random_rows(kRows, shape.inputs);
+    const auto factors = random_factors(network, kRows);
+    const auto parameters = packed_doubles(network);
+    const auto stride = static_cast<std::size_t>(network.output_stride());
+    Mlp::Pass pass;
+    network.forward(kRows, x.data(), pass);
+    const auto found = network.input_gradient(kRows, factors, 4, 3, pass);
+    ASSERT_EQ(found.size(), kRows * 16);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const std::vector<double> row(x.begin() + static_cast<std::ptrdiff_t>(7 * r),
+                                    x.begin() + static_cast<std::ptrdiff_t>(7 * r + 7));
+      const auto loss = [&](const std::vector<double>& inputs) {
+        const auto outputs = exact_outputs(shape, parameters, inputs);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+          sum += outputs[i] * static_cast<double>(factors[r * stride + i]);
+        return sum;
+      };
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(static_cast<double>(found[16 * r + i]), slope(loss, row, 4 + i), 1e-4);
+    }
+  }
+  const Mlp shallow({.inputs = 2, .hidden = {}, .outputs = 3});
+  Mlp::Pass pass;
+  EXPECT_THROW(shallow.input_gradient(1, {}, 0, 1, pass), InvalidArgument);
+}
+
 /// Of the loss Σ outputs · factors, over all rows.
 TEST_P(MlpOf, BackwardMatchesFiniteDifferences) {
   constexpr std::size_t kRows = 9;

@@ -1,6 +1,7 @@
-// A tanh network written out in double precision: what Mlp must compute.
+// A network written out in double precision: what Mlp must compute.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -9,10 +10,9 @@
 
 namespace kindred {
 
-/// The outputs for one row; `parameters` are packed.
-inline std::vector<double> plain_outputs(const MlpShape& shape, std::span<const double> parameters,
-                                         std::span<const float> row) {
-  std::vector<double> x(row.begin(), row.end());
+/// The outputs for one row x; `parameters` are packed.
+inline std::vector<double> exact_outputs(const MlpShape& shape, std::span<const double> parameters,
+                                         std::vector<double> x) {
   auto widths = shape.hidden;
   widths.push_back(shape.outputs);
   auto next = parameters.begin();
@@ -22,10 +22,17 @@ inline std::vector<double> plain_outputs(const MlpShape& shape, std::span<const 
       for (auto& sum : y) sum += value * *next++;
     for (auto& sum : y) sum += *next++;
     if (layer + 1 < widths.size())
-      for (auto& sum : y) sum = std::tanh(sum);
+      for (auto& sum : y)
+        sum = shape.activation == Activation::kTanh ? std::tanh(sum) : std::max(sum, 0.0);
     x = std::move(y);
   }
   return x;
+}
+
+/// Of a row of floats.
+inline std::vector<double> plain_outputs(const MlpShape& shape, std::span<const double> parameters,
+                                         std::span<const float> row) {
+  return exact_outputs(shape, parameters, {row.begin(), row.end()});
 }
 
 inline std::vector<double> packed_doubles(const Mlp& network) {

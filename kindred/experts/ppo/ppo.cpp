@@ -28,21 +28,6 @@ PpoOptions checked_ppo(PpoOptions options) {
 
 }  // namespace
 
-nlohmann::ordered_json to_json(const CurvePoint& point) {
-  return {{"steps", point.steps},
-          {"episodes", point.episodes},
-          {"return", point.mean_return},
-          {"length", point.mean_length},
-          {"entropy", point.entropy},
-          {"divergence", point.divergence},
-          {"value_error", point.value_error}};
-}
-
-CurvePoint curve_point(const nlohmann::json& json) {
-  return {json.at("steps"),   json.at("episodes"),   json.at("return"),     json.at("length"),
-          json.at("entropy"), json.at("divergence"), json.at("value_error")};
-}
-
 struct Ppo::Parts {
   Parts(const Environment& environment, const PpoOptions& options)
       : collector(environment, options),
@@ -141,15 +126,15 @@ std::string Ppo::environment_text() const {
   return environment_.spec().name + " " + environment_.options().dump();
 }
 
-std::string Ppo::options_text() const {
+nlohmann::ordered_json Ppo::described_options() const {
   auto options = options_;
-  return to_json(options.describe()).dump();
+  return to_json(options.describe());
 }
 
 void Ppo::save(const std::filesystem::path& path) const {
   ArrayFileWriter file(path);
   file.write_text("environment", environment_text());
-  file.write_text("options", options_text());
+  file.write_text("options", described_options().dump());
   file.write("networks", parts_->learner.save());
   file.write("observed", parts_->observed.save());
   file.write("returns", parts_->returns.save());
@@ -163,7 +148,7 @@ void Ppo::save(const std::filesystem::path& path) const {
 void Ppo::resume(const std::filesystem::path& path) {
   const ArrayFileReader file(path);
   if (file.read_text("environment") != environment_text() ||
-      file.read_text("options") != options_text())
+      file.read_text("options") != described_options().dump())
     throw DataFormatError(
         "'{}' is a checkpoint of training with other options; remove it to start over",
         path.string());
