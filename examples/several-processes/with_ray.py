@@ -22,8 +22,13 @@ class Rank:
         return kindred.PGKMeans(random_state=0, communicator=ranks).fit(path)
 
 
-path, size = sys.argv[1], int(sys.argv[2])
-actors = [Rank.remote() for _ in range(size)]
-address = ray.get(actors[0].address.remote())
-model = ray.get([actor.fit.remote(path, rank, size, address) for rank, actor in enumerate(actors)])[0]
-print(model.n_clusters_, "policies", *model.labels_)
+def main(path, size):
+    actors = [Rank.remote() for _ in range(size)]
+    address = ray.get(actors[0].address.remote())
+    fits = [actor.fit.remote(path, rank, size, address) for rank, actor in enumerate(actors)]
+    model = ray.get(fits)[0]  # every actor has the same
+    print(model.n_clusters_, "policies", *model.labels_)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -33,9 +33,9 @@ struct Finished {
 /// Who does what, where several processes share a fit: restarts are spread over some, and each of
 /// those is trained by some; one of the two is this process alone.
 struct Processes {
-  explicit Processes(const RunContext& run, const Options& options)
+  Processes(const RunContext& run, const Options& options, const Trajectories& data)
       : all(run), training(run), restarts(one_process()) {
-    auto batches = static_cast<std::byte>(shares_batches(options, run));
+    auto batches = static_cast<std::byte>(shares_batches(options, data, run));
     ranks_of(run).broadcast({&batches, 1}, 0);  // it depends on the first one's threads
     if (batches != std::byte{0}) return;
     if (run.communicator) restarts = run.communicator;
@@ -416,7 +416,7 @@ Clustering fit(const Trajectories& data, const Method& method, const RunContext&
     const Stopwatch clock;
     std::optional<TorchOnOneThread> one_thread;  // what the kernels leave to LibTorch is small
     if (run.device == "cpu") one_thread.emplace();
-    const Processes processes(run, method.options);
+    const Processes processes(run, method.options, data);
     TrainingSetup setup(data, method.options, processes.training);
     const Checkpoint checkpoint(method.name, method.all_options, data, processes.keeping());
     State state = begin(setup, method, checkpoint, processes);

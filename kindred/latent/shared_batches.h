@@ -9,12 +9,14 @@
 
 namespace kindred {
 struct RunContext;
-}
+struct Trajectories;
+}  // namespace kindred
 
 namespace kindred::latent {
 
-/// Whether sharing batches takes the processes of a run less time than spreading restarts.
-bool shares_batches(const Options& resolved, const RunContext& run);
+/// Whether sharing batches of `data` takes the processes of a run less time than spreading
+/// restarts, as far as sizes tell.
+bool shares_batches(const Options& resolved, const Trajectories& data, const RunContext& run);
 
 /// The parts of batches over the processes of a run; null for one process.
 std::unique_ptr<PartSharing> share_parts(const RunContext& run);

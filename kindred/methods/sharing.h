@@ -17,8 +17,9 @@ inline bool needs_all_episodes(Sharing sharing) {
 }
 
 /// Of a method that trains autoencoders.
-inline Sharing sharing_of_autoencoders(const latent::Options& resolved, const RunContext& run) {
-  return latent::shares_batches(resolved, run) ? Sharing::kBatches : Sharing::kPolicies;
+inline Sharing sharing_of_autoencoders(const latent::Options& resolved, const Trajectories& data,
+                                       const RunContext& run) {
+  return latent::shares_batches(resolved, data, run) ? Sharing::kBatches : Sharing::kPolicies;
 }
 
 }  // namespace kindred

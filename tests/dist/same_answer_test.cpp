@@ -102,13 +102,15 @@ TEST_F(SameAnswer, AutoencodersOfSeveralRestarts) {
 
 TEST_F(SameAnswer, AnAutoencoderThatIsTrainedTogether) {
   run_one({"generate", "diagonal", "--per-expert", "60", "--seed", "1", "-o", "d.h5"});
-  expect_same({"d.h5", "--method", "caae", "-k", "3", "--max-steps", "60"});  // three parts a batch
+  expect_same({"d.h5", "--method", "caae", "-k", "3", "--max-steps", "60", "--batch-trajectories",
+               "256"});  // 16 parts
   EXPECT_EQ(record("ranks-3")["machine"]["shared"], "batches");
 }
 
 TEST_F(SameAnswer, AnAutoencoderWithLayersBetweenEncoderAndDecoder) {
   run_one({"generate", "path-following", "--per-expert", "60", "--seed", "1", "-o", "p.h5"});
-  expect_same({"p.h5", "--method", "vae-kmeans", "-k", "3", "--max-steps", "4", "--hidden", "16"});
+  expect_same({"p.h5", "--method", "vae-kmeans", "-k", "3", "--max-steps", "4",
+               "--batch-trajectories", "48"});  // three parts
   EXPECT_EQ(record("ranks-2")["machine"]["shared"], "batches");
 }
 

@@ -33,7 +33,7 @@ extern TorchFunction<Clustering(const Trajectories& data, const Options& options
 
 /// Every process has all episodes, and trains some of the restarts.
 inline Sharing sharing_of(const Options& options, const Trajectories& data, const RunContext& run) {
-  return sharing_of_autoencoders(resolve(options, data), run);
+  return sharing_of_autoencoders(resolve(options, data), data, run);
 }
 
 }  // namespace kindred::dec
