@@ -9,8 +9,9 @@
 // | hopper, halfcheetah, walker2d, ant | medium, expert: one training, early and at its end |
 //
 // Of hopper, halfcheetah and walker2d further trainings are shipped too, for mixtures (mixture.h)
-// and for those who name them: medium-11, expert-11, … of the training with seed 11. Policies by
-// SAC, whose returns stand beside those of public datasets, are strong-medium and strong-expert.
+// and for those who name them: medium-11, expert-11, … of the training with seed 11. Policies whose
+// returns stand beside those of public datasets are strong-medium and strong-expert: by SAC of
+// hopper and halfcheetah, by a longer training with PPO of ant, which has no strong-medium.
 #pragma once
 
 #include <filesystem>
