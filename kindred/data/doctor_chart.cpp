@@ -18,8 +18,7 @@ constexpr std::int64_t kSampleSteps = 20'000;
 constexpr std::int64_t kSampleNumbers = 8'000'000;
 constexpr std::int64_t kLeastSample = 2'000;
 constexpr std::int64_t kMostColumns = 128;
-constexpr std::size_t kRowsBetween = 4096;   // of all, one after the other
-constexpr std::int64_t kStepsBetween = 128;  // of some, all over the data
+constexpr std::size_t kRowsBetween = 4096;  // one after the other, until memory is minded
 
 std::vector<ColumnFacts> named_columns(const std::vector<std::string>& names, std::int64_t dim,
                                        const char* kind) {
@@ -58,7 +57,7 @@ template <class Value>
 void describe_sample(ColumnFacts& facts, const std::vector<std::int64_t>& steps, Value value) {
   double sum = 0.0, squares = 0.0, count = 0.0;
   const double shift = facts.least;  // keeps the squares of far-off columns exact
-  std::int64_t looked_at = 0;
+  std::size_t looked_at = 0;
   for (const auto step : steps) {
     if (++looked_at % kStepsBetween == 0) mind_memory();
     const float v = value(step);

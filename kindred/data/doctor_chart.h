@@ -13,6 +13,9 @@
 
 namespace kindred::doctor {
 
+/// Steps of the sample, which are all over the data, until memory is minded (mind_memory.h).
+inline constexpr std::size_t kStepsBetween = 128;
+
 struct ColumnFacts {
   std::string name;
   float least = 0.0f, most = 0.0f;  ///< Over all steps, finite values only; of bytes, the sample.

@@ -23,8 +23,7 @@ constexpr double kCopyCorrelation = 0.9995;
 constexpr double kEqualTolerance = 1e-4;  // of the deviation
 constexpr double kEqualShare = 0.9;       // of steps: clipped actions are not equal
 constexpr std::int64_t kEqualSteps = 4'000;
-constexpr std::size_t kStepsBetween = 128;  // of the sample, until memory is minded
-constexpr std::int64_t kLeastSteps = 50;    // fewer prove nothing about columns
+constexpr std::int64_t kLeastSteps = 50;  // fewer prove nothing about columns
 
 /// Places of numbers that are not finite: how many, and the first of them.
 struct Places {

@@ -20,15 +20,20 @@ class Fixture {
   Fixture() : archive_(KINDRED_NN_FIXTURES "/autoencoder.npz") {}
 
   at::Tensor operator[](const std::string& name) const {
-    auto array = reader(name);
-    return at::tensor(array.read<float>()).view(array.shape());
+    return at::tensor(floats(name)).view(reader(name).shape());
   }
-  std::vector<float> floats(const std::string& name) const { return reader(name).read<float>(); }
+  std::vector<float> floats(const std::string& name) const { return values<float>(name); }
   std::vector<std::int64_t> integers(const std::string& name) const {
-    return reader(name).read<std::int64_t>();
+    return values<std::int64_t>(name);
   }
 
  private:
+  template <class T>
+  std::vector<T> values(const std::string& name) const {
+    const auto read = reader(name).read<T>();
+    return {read.begin(), read.end()};
+  }
+
   npy::ArrayReader reader(const std::string& name) const {
     const auto* entry = archive_.find(name + ".npy");
     if (entry == nullptr) throw IoError("the fixture has no array {}", name);

@@ -87,7 +87,8 @@ class Export : public ::testing::Test {
     if (!entry) return {};
     npy::ArrayReader reader(archive, *entry, array);
     EXPECT_EQ(reader.shape(), shape) << array;
-    return reader.read<T>();
+    const auto values = reader.read<T>();
+    return {values.begin(), values.end()};
   }
 
   /// What every module of `policies` gives for `rows` is what they themselves give.
