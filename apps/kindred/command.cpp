@@ -235,7 +235,9 @@ std::string command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-std::string folder_of(const std::string& file) { return fs::absolute(file).parent_path().string(); }
+std::string folder_of(const std::string& file) {
+  return file.empty() ? "." : fs::absolute(file).parent_path().string();
+}
 
 void find_datasets(std::vector<std::string>& files) {
   const char* home = std::getenv("HOME");

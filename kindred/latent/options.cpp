@@ -34,7 +34,7 @@ OptionTable Options::describe() {
                   "The gradient's norm is clipped to this."),
       integer("hidden", hidden, 16, 65536,
               "Width of the encoder's layers before and after the GRU; a multiple of 16."),
-      integer("memory", memory, 16, 65536, "Width of the GRU's state; a multiple of 16."),
+      integer("gru-width", gru_width, 16, 65536, "Width of the GRU's state; a multiple of 16."),
       integer("heads", heads, 1, 1024, "Heads of the encoder's attention."),
       integer("head-size", head_size, 1, 1024,
               "Latent numbers per head; heads times head-size is a multiple of 8."),
@@ -56,7 +56,7 @@ std::int64_t default_steps(const Trajectories& data, std::int64_t batch_trajecto
 void resolve_shared(Options& options, const Trajectories& data) {
   options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
   for (const auto& [name, width] :
-       {std::pair{"hidden", options.hidden}, std::pair{"memory", options.memory}})
+       {std::pair{"hidden", options.hidden}, std::pair{"gru-width", options.gru_width}})
     if (width % 16 != 0)
       throw InvalidArgument("{} is {}; it must be a multiple of 16", name, width);
   if (options.heads * options.head_size % 8 != 0)
@@ -76,7 +76,7 @@ AutoencoderArchitecture architecture_for(const Trajectories& data, const Network
           .discrete = data.actions.is_discrete(),
           .actions = data.actions.is_discrete() ? data.actions.count() : data.actions.dim(),
           .hidden = options.hidden,
-          .memory = options.memory,
+          .memory = options.gru_width,
           .heads = options.heads,
           .head_size = options.head_size};
 }

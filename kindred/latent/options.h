@@ -27,7 +27,7 @@ struct Options {
   bool decay = true;
   double max_gradient_norm = std::numeric_limits<double>::infinity();
   std::int64_t hidden = 128;
-  std::int64_t memory = 64;
+  std::int64_t gru_width = 64;
   std::int64_t heads = 2;
   std::int64_t head_size = 8;
 

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 DatasetOptions reading(const ClusterRequest& request, const RunContext& run) {
   DatasetOptions options = request.dataset;
   options.read.pool = run.pool;
-  if (options.scratch.empty())
+  if (options.scratch.empty() && !request.folder.path().empty())
     options.scratch = fs::absolute(request.folder.path()).parent_path().string();
   return options;
 }

@@ -263,7 +263,7 @@ class CAAE(Estimator):
         The gradient's norm is clipped to this.
     hidden : int, default 128
         Width of the encoder's layers before and after the GRU; a multiple of 16.
-    memory : int, default 64
+    gru_width : int, default 64
         Width of the GRU's state; a multiple of 16.
     heads : int, default 2
         Heads of the encoder's attention.
@@ -311,7 +311,7 @@ class CAAE(Estimator):
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
         "hidden": "hidden",
-        "memory": "memory",
+        "gru_width": "gru-width",
         "heads": "heads",
         "head_size": "head-size",
         "alpha": "alpha",
@@ -337,7 +337,7 @@ class CAAE(Estimator):
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
         hidden: int = 128,
-        memory: int = 64,
+        gru_width: int = 64,
         heads: int = 2,
         head_size: int = 8,
         alpha: float = 1.0,
@@ -365,7 +365,7 @@ class CAAE(Estimator):
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
         self.hidden = hidden
-        self.memory = memory
+        self.gru_width = gru_width
         self.heads = heads
         self.head_size = head_size
         self.alpha = alpha
@@ -414,7 +414,7 @@ class DEC(Estimator):
         The gradient's norm is clipped to this.
     hidden : int, default 128
         Width of the encoder's layers before and after the GRU; a multiple of 16.
-    memory : int, default 64
+    gru_width : int, default 64
         Width of the GRU's state; a multiple of 16.
     heads : int, default 2
         Heads of the encoder's attention.
@@ -466,7 +466,7 @@ class DEC(Estimator):
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
         "hidden": "hidden",
-        "memory": "memory",
+        "gru_width": "gru-width",
         "heads": "heads",
         "head_size": "head-size",
         "variant": "variant",
@@ -494,7 +494,7 @@ class DEC(Estimator):
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
         hidden: int = 128,
-        memory: int = 64,
+        gru_width: int = 64,
         heads: int = 2,
         head_size: int = 8,
         variant: str = 'pretrained',
@@ -524,7 +524,7 @@ class DEC(Estimator):
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
         self.hidden = hidden
-        self.memory = memory
+        self.gru_width = gru_width
         self.heads = heads
         self.head_size = head_size
         self.variant = variant
@@ -575,7 +575,7 @@ class VAEKMeans(Estimator):
         The gradient's norm is clipped to this.
     hidden : int, default 128
         Width of the encoder's layers before and after the GRU; a multiple of 16.
-    memory : int, default 64
+    gru_width : int, default 64
         Width of the GRU's state; a multiple of 16.
     heads : int, default 2
         Heads of the encoder's attention.
@@ -618,7 +618,7 @@ class VAEKMeans(Estimator):
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
         "hidden": "hidden",
-        "memory": "memory",
+        "gru_width": "gru-width",
         "heads": "heads",
         "head_size": "head-size",
         "kl_weight": "kl-weight",
@@ -642,7 +642,7 @@ class VAEKMeans(Estimator):
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
         hidden: int = 128,
-        memory: int = 64,
+        gru_width: int = 64,
         heads: int = 2,
         head_size: int = 8,
         kl_weight: float = 0.5,
@@ -668,7 +668,7 @@ class VAEKMeans(Estimator):
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
         self.hidden = hidden
-        self.memory = memory
+        self.gru_width = gru_width
         self.heads = heads
         self.head_size = head_size
         self.kl_weight = kl_weight
@@ -715,7 +715,7 @@ class VQVAE(Estimator):
         The gradient's norm is clipped to this.
     hidden : int, default 128
         Width of the encoder's layers before and after the GRU; a multiple of 16.
-    memory : int, default 64
+    gru_width : int, default 64
         Width of the GRU's state; a multiple of 16.
     heads : int, default 2
         Heads of the encoder's attention.
@@ -759,7 +759,7 @@ class VQVAE(Estimator):
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
         "hidden": "hidden",
-        "memory": "memory",
+        "gru_width": "gru-width",
         "heads": "heads",
         "head_size": "head-size",
         "commitment": "commitment",
@@ -783,7 +783,7 @@ class VQVAE(Estimator):
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
         hidden: int = 128,
-        memory: int = 64,
+        gru_width: int = 64,
         heads: int = 2,
         head_size: int = 8,
         commitment: float = 1.0,
@@ -809,7 +809,7 @@ class VQVAE(Estimator):
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
         self.hidden = hidden
-        self.memory = memory
+        self.gru_width = gru_width
         self.heads = heads
         self.head_size = head_size
         self.commitment = commitment

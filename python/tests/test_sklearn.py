@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 import kindred
 
 SMALL = {"hidden": 16, "n_jobs": 1}
-ENCODER = {**SMALL, "memory": 16, "heads": 1, "head_size": 8, "max_steps": 20}
+ENCODER = {**SMALL, "gru_width": 16, "heads": 1, "head_size": 8, "max_steps": 20}
 MODELS = [
     kindred.PGKMeans(2),
     kindred.ReturnKMeans(2),

@@ -1,5 +1,6 @@
 #include "kindred/experts/turns.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +74,8 @@ TEST(Turns, SomebodyComesToTheRescueAndStaysAWhile) {
 class EveryEnvironment : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryEnvironment, SaysWhoActedAndKeepsItInAFile) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "turns.h5";
+  const auto path =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("turns-{}.h5", GetParam());
   for (const char* name : {"diagonal", "takeball", "path-following"}) {
     const auto environment = make_environment(name, nlohmann::json::object());
     GenerateOptions options{.per_expert = 20};

@@ -67,9 +67,6 @@ std::vector<Command> writing_commands(const fs::path& scene) {
   commands.push_back(
       {"assign", {"assign", in("run"), in("kindred.h5"), "--json", "-o", "labels.csv"}, {}});
   commands.push_back({"convert", {"convert", in("d4rl.hdf5"), "--json", "-o", "new.h5"}, {}});
-  commands.push_back({"convert --memory",
-                      {"convert", in("minari"), "--memory", "600MB", "--json", "-o", "new.h5"},
-                      {}});
   commands.push_back(
       {"conflicts", {"conflicts", in("kindred.h5"), "--json", "-o", "conflicts"}, {}});
   commands.push_back({"colouring", {"colouring", "petersen", "--json", "-o", "new"}, {}});

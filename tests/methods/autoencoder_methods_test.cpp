@@ -26,7 +26,7 @@ Options quick(std::int64_t k, std::int64_t steps = 200) {
   Options options;
   options.k = k;
   options.hidden = 32;
-  options.memory = 16;
+  options.gru_width = 16;
   options.max_steps = steps;
   return options;
 }

@@ -133,7 +133,7 @@ class DamagedCentres : public ::testing::TestWithParam<std::string> {
          std::vector<std::pair<const char*, const char*>>{{"k", "2"},
                                                           {"restarts", "1"},
                                                           {"hidden", "16"},
-                                                          {"memory", "16"},
+                                                          {"gru-width", "16"},
                                                           {"max-steps", "3"},
                                                           {"max-rounds", "2"},
                                                           {"batch-steps", "8"},

@@ -20,7 +20,7 @@ inline std::unique_ptr<ConfiguredMethod> quick_method(
   options.insert({{"k", std::to_string(k)},
                   {"restarts", "2"},
                   {"hidden", "16"},
-                  {"memory", "16"},
+                  {"gru-width", "16"},
                   {"max-steps", "40"},
                   {"max-rounds", "6"},
                   {"batch-steps", "64"},

@@ -122,7 +122,7 @@ TEST_P(Stopping, WithinASecondOfARoundThatTakesMany) {
     const auto result = quick_method(GetParam(), 4,
                                      {{"restarts", "10"},
                                       {"hidden", "128"},
-                                      {"memory", "64"},
+                                      {"gru-width", "64"},
                                       {"max-steps", "2000"},
                                       {"batch-steps", "2048"}})
                             ->fit(data, run);
