@@ -17,7 +17,8 @@ double parameters(const Options& options, const Trajectories& data) {
   const auto& actions = data.actions;
   const auto step =
       data.observations.dim() + (actions.is_discrete() ? actions.count() : actions.dim());
-  const auto h = options.hidden, m = options.gru_width, features = options.heads * options.head_size;
+  const auto h = options.hidden, m = options.gru_width,
+             features = options.heads * options.head_size;
   const AutoencoderArchitecture usual;
   const auto encoder = h * (step + h + 3 * m + m + 2 * features) + 3 * m * m;
   const auto decoder = usual.decoder1 * (features + step + usual.decoder2);
