@@ -56,7 +56,8 @@ class Header {
   /// Which of the words it can be `key` is.
   std::size_t which(const char* key, const std::vector<std::string>& words) const {
     const auto& found = json_.at(key);
-    const auto at = std::find(words.begin(), words.end(), found);
+    const auto at =
+        std::ranges::find_if(words, [&](const std::string& word) { return found == word; });
     if (at == words.end())
       throw DataFormatError("{} has '{}' {}, expected one of {}", where_, key, found.dump(),
                             nlohmann::json(words).dump());
