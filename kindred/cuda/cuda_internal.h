@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <span>
 #include <utility>
 
 namespace kindred::cuda {
@@ -54,6 +55,32 @@ class DeviceArray {
 
  private:
   T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+/// Numbers on the host that a GPU can reach by itself, on their way to it or from it.
+class Staging {
+ public:
+  Staging() = default;
+  ~Staging() { cudaFreeHost(data_); }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  std::span<float> room_for(std::size_t count) {
+    if (count > count_) {
+      cudaFreeHost(data_);
+      data_ = nullptr;
+      count_ = 0;
+      void* memory = nullptr;
+      check(cudaMallocHost(&memory, count * sizeof(float)));
+      data_ = static_cast<float*>(memory);
+      count_ = count;
+    }
+    return {data_, count};
+  }
+
+ private:
+  float* data_ = nullptr;
   std::size_t count_ = 0;
 };
 

@@ -22,12 +22,13 @@ class Kernels final : public GpuPolicies {
   Kernels(const PolicyArchitecture& architecture, const Shape& shape, const GpuSteps& steps,
           std::span<const std::int64_t> offsets)
       : shape_(shape),
-        places_(image_places(architecture, shape)),
         count_(steps.count),
         episodes_(std::ssize(offsets) - 1),
         steps_(bytes_of(shape, steps.count)) {
     write_steps(shape_, count_, steps.inputs, steps.row_of_step, steps.actions, steps_.get());
     offsets_.take(offsets.data(), offsets.size());
+    const auto places = image_places(architecture, shape);
+    places_.take(places.data(), places.size());
   }
 
   static std::size_t bytes_of(const Shape& shape, std::int64_t steps) {
@@ -55,8 +56,8 @@ class Kernels final : public GpuPolicies {
     write_pool(stretches_.get(), static_cast<int>(stretches.size()), pool_.get());
 
     upload(policies);
-    first_averages_.zero(on_host_.size());
-    second_averages_.zero(on_host_.size());
+    first_averages_.zero(images_size(policies));
+    second_averages_.zero(images_size(policies));
     ends_.grow(lessons.size());
     train_policies(shape_, {.steps = steps_.get(),
                             .pool = pool_.get(),
@@ -69,9 +70,7 @@ class Kernels final : public GpuPolicies {
                             .settings = settings});
     std::vector<TrainEnd> ends(lessons.size());
     ends_.give(ends.data(), ends.size());
-    images_.give(on_host_.data(), on_host_.size());
-    for (std::int64_t p = 0; p < policies.size(); ++p)
-      read_image(image_of(p), places_, p, policies);
+    download(policies);
     return ends;
   }
 
@@ -114,31 +113,70 @@ class Kernels final : public GpuPolicies {
   }
 
  private:
-  std::span<float> image_of(std::int64_t policy) {
-    const auto size = image_size(shape_);
-    return std::span(on_host_).subspan(static_cast<std::size_t>(policy) * size, size);
+  std::size_t images_size(const PolicyStack& policies) const {
+    return static_cast<std::size_t>(policies.size()) * image_size(shape_);
+  }
+
+  /// Calls `move(numbers on the GPU, places, how many per policy)` parameter after parameter.
+  template <class Move>
+  void for_each_parameter(const PolicyStack& policies, const Move& move) {
+    float* numbers = numbers_.get();
+    const std::int32_t* places = places_.get();
+    for (const auto& parameter : policies.parameters()) {
+      move(numbers, places, static_cast<int>(parameter.count()));
+      numbers += parameter.values.size();
+      places += parameter.count();
+    }
+  }
+
+  static std::size_t size_of(const PolicyStack& policies) {
+    std::size_t size = 0;
+    for (const auto& parameter : policies.parameters()) size += parameter.values.size();
+    return size;
   }
 
   /// All policies into images_.
   void upload(const PolicyStack& policies) {
-    on_host_.resize(static_cast<std::size_t>(policies.size()) * image_size(shape_));
-    for (std::int64_t p = 0; p < policies.size(); ++p)
-      write_image(policies, p, places_, image_of(p));
-    images_.take(on_host_.data(), on_host_.size());
+    const auto numbers = staging_.room_for(size_of(policies));
+    auto next = numbers.begin();
+    for (const auto& parameter : policies.parameters())
+      next = std::ranges::copy(parameter.values, next).out;
+    numbers_.take(numbers.data(), numbers.size());
+    images_.zero(images_size(policies));
+    for_each_parameter(policies, [&](float* from, const std::int32_t* places, int count) {
+      write_images(from, places, count, static_cast<int>(policies.size()),
+                   static_cast<int>(image_size(shape_)), images_.get());
+    });
+  }
+
+  /// And back.
+  void download(PolicyStack& policies) {
+    for_each_parameter(policies, [&](float* to, const std::int32_t* places, int count) {
+      read_images(images_.get(), places, count, static_cast<int>(policies.size()),
+                  static_cast<int>(image_size(shape_)), to);
+    });
+    const auto numbers = staging_.room_for(size_of(policies));
+    numbers_.give(numbers.data(), numbers.size());
+    auto next = numbers.begin();
+    for (auto& parameter : policies.parameters()) {
+      std::copy_n(next, parameter.values.size(), parameter.values.begin());
+      next += std::ssize(parameter.values);
+    }
   }
 
   Shape shape_;
-  std::vector<std::int32_t> places_;  // of a policy's numbers in its image
   std::int64_t count_, episodes_;
   DeviceArray<unsigned char> steps_;
   DeviceArray<std::int64_t> offsets_;
   DeviceArray<Stretch> stretches_;
   DeviceArray<Trainee> trainees_;
   DeviceArray<std::int32_t> pool_;
+  DeviceArray<std::int32_t> places_;  // of a policy's numbers in its image
+  DeviceArray<float> numbers_;        // of all policies, parameter after parameter
   DeviceArray<float> images_, first_averages_, second_averages_, log_probs_;
   DeviceArray<TrainEnd> ends_;
   DeviceArray<double> sums_;
-  std::vector<float> on_host_;  // images_, on their way
+  Staging staging_;  // numbers_, on their way
 };
 
 }  // namespace

@@ -9,17 +9,22 @@ namespace kindred::cuda {
 
 inline constexpr float kHalfLogTwoPi = 0.918938533204672742F;
 
+/// log(1 + x) of a number from 0 to 1, to 10⁻⁵ of itself: what GPUs have is not good near 1.
+__device__ __forceinline__ float log_of_one_more(float x) {
+  return x < 0.05F ? x * (1.0F - x * (0.5F - x * (1.0F / 3.0F - 0.25F * x))) : __logf(1.0F + x);
+}
+
 /// One number of an action under a Gaussian, with the gradient in place of mean and raw deviation.
 __device__ __forceinline__ float gaussian_surprise(float& mean, float& raw, float action,
                                                    float factor) {
-  const float small = expf(-fabsf(raw));
-  const float deviation = fmaxf(raw, 0.0F) + log1pf(small) + 1e-5F;
-  const float slope = raw >= 0.0F ? 1.0F / (1.0F + small) : small / (1.0F + small);
-  const float inverse = 1.0F / deviation;
+  const float small = __expf(-fabsf(raw));
+  const float deviation = fmaxf(raw, 0.0F) + log_of_one_more(small) + 1e-5F;
+  const float slope = __fdividef(raw >= 0.0F ? 1.0F : small, 1.0F + small);
+  const float inverse = __fdividef(1.0F, deviation);
   const float z = (action - mean) * inverse;
   mean = -factor * z * inverse;
   raw = factor * (1.0F - z * z) * inverse * slope;
-  return 0.5F * z * z + logf(deviation) + kHalfLogTwoPi;
+  return 0.5F * z * z + __logf(deviation) + kHalfLogTwoPi;
 }
 
 /// What four neighbouring threads, who share a row, say together.
@@ -51,16 +56,17 @@ __device__ __forceinline__ float surprise_of_row(float (&outputs)[kOutputs / 4],
     for (int i = 0; i < kOutputs / 4; ++i) {
       const int at = 8 * (i / 2) + 2 * quarter + i % 2;
       if (at == taken) chosen = outputs[i] - most;
-      outputs[i] = at < shape.actions ? expf(outputs[i] - most) : 0.0F;
+      outputs[i] = at < shape.actions ? __expf(outputs[i] - most) : 0.0F;
       sum += outputs[i];
     }
     sum = sum_of_four(sum);
+    const float inverse = __fdividef(1.0F, sum);
 #pragma unroll
     for (int i = 0; i < kOutputs / 4; ++i) {
       const int at = 8 * (i / 2) + 2 * quarter + i % 2;
-      outputs[i] = factor * (outputs[i] / sum - (at == taken ? 1.0F : 0.0F));
+      outputs[i] = factor * (outputs[i] * inverse - (at == taken ? 1.0F : 0.0F));
     }
-    surprise = (quarter == 0 ? logf(sum) : 0.0F) - chosen;
+    surprise = (quarter == 0 ? __logf(sum) : 0.0F) - chosen;
   } else {
     const auto* wanted = reinterpret_cast<const float*>(action);
 #pragma unroll

@@ -71,6 +71,12 @@ struct SumTask {
 /// [steps, actions] floats or [steps] integers.
 void write_steps(const Shape& shape, std::int64_t steps, const float* inputs,
                  const std::int64_t* row_of_step, const void* actions, unsigned char* out);
+/// One parameter of all policies [policies, numbers] into their images, where `places` say, and
+/// back.
+void write_images(const float* parameter, const std::int32_t* places, int numbers, int policies,
+                  int image, float* images);
+void read_images(const float* images, const std::int32_t* places, int numbers, int policies,
+                 int image, float* parameter);
 void write_pool(const Stretch* stretches, int count, std::int32_t* pool);
 /// These for shapes of shapes.h.
 void train_policies(const Shape& shape, const TrainTask& task);

@@ -56,15 +56,15 @@ struct ImageLayout {
 KINDRED_BOTH inline int mean_output(int action) { return 2 * action; }
 KINDRED_BOTH inline int deviation_output(int action) { return 2 * action + 1; }
 
-/// One step: inputs rounded to bfloat16, what rounding left of them, likewise, and the action as
-/// outputs / 2 floats, or one integer.
+/// One step: inputs as halves, the same as bfloat16, and the action as outputs / 2 floats, or one
+/// integer.
 struct StepLayout {
   int input_tiles, outputs;
 
   KINDRED_BOTH explicit constexpr StepLayout(int tiles, int padded_outputs)
       : input_tiles(tiles), outputs(padded_outputs) {}
 
-  KINDRED_BOTH constexpr int rest() const { return 32 * input_tiles; }
+  KINDRED_BOTH constexpr int bfloats() const { return 32 * input_tiles; }
   KINDRED_BOTH constexpr int action() const { return 64 * input_tiles; }
   KINDRED_BOTH constexpr int bytes() const { return action() + 2 * outputs; }
 };

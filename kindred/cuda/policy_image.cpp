@@ -11,18 +11,6 @@ ImageLayout layout_of(const Shape& shape) {
   return ImageLayout(shape.padded_inputs(), shape.hidden, shape.outputs);
 }
 
-/// Calls `use(the stack's numbers of a parameter, where they lie in the image)` parameter after
-/// parameter.
-template <class Stack, class Use>
-void for_each_parameter(Stack& stack, std::int64_t policy, std::span<const std::int32_t> places,
-                        const Use& use) {
-  for (auto& parameter : stack.parameters()) {
-    const auto values = parameter.of(policy);
-    use(values, places.first(values.size()));
-    places = places.subspan(values.size());
-  }
-}
-
 }  // namespace
 
 std::optional<Shape> padded_shape(const PolicyArchitecture& architecture) {
@@ -69,23 +57,6 @@ std::vector<std::int32_t> image_places(const PolicyArchitecture& architecture, c
     head(6, &deviation_output);
   }
   return places;
-}
-
-void write_image(const PolicyStack& stack, std::int64_t policy,
-                 std::span<const std::int32_t> places, std::span<float> image) {
-  std::ranges::fill(image, 0.0F);
-  for_each_parameter(stack, policy, places, [&](auto values, auto at) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      image[static_cast<std::size_t>(at[i])] = values[i];
-  });
-}
-
-void read_image(std::span<const float> image, std::span<const std::int32_t> places,
-                std::int64_t policy, PolicyStack& stack) {
-  for_each_parameter(stack, policy, places, [&](auto values, auto at) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = image[static_cast<std::size_t>(at[i])];
-  });
 }
 
 }  // namespace kindred::cuda

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "kindred/cuda/layout.h"
@@ -18,10 +17,5 @@ std::optional<Shape> padded_shape(const PolicyArchitecture& architecture);
 std::size_t image_size(const Shape& shape);
 /// Where the numbers of a policy, parameter after parameter, lie in its image.
 std::vector<std::int32_t> image_places(const PolicyArchitecture& architecture, const Shape& shape);
-/// `image` is as long as image_size() says.
-void write_image(const PolicyStack& stack, std::int64_t policy,
-                 std::span<const std::int32_t> places, std::span<float> image);
-void read_image(std::span<const float> image, std::span<const std::int32_t> places,
-                std::int64_t policy, PolicyStack& stack);
 
 }  // namespace kindred::cuda

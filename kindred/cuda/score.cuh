@@ -57,7 +57,7 @@ __device__ void load_weights(const float* image, unsigned char* memory) {
 /// What this thread has of the inputs of two rows, eight apart.
 template <int kTiles>
 struct InputWords {
-  uint2 large[2][kTiles], rest[2][kTiles];
+  uint2 of_row[2][kTiles];
 
   template <class Layout>
   __device__ __forceinline__ void load(const unsigned char* steps, const Layout& layout,
@@ -67,20 +67,13 @@ struct InputWords {
       const std::int64_t row = min(first + 8 * half, last);
       const unsigned char* at = steps + row * layout.bytes() + 8 * kTiles * quarter;
 #pragma unroll
-      for (int k = 0; k < kTiles; ++k) {
-        large[half][k] = *reinterpret_cast<const uint2*>(at + 8 * k);
-        rest[half][k] = *reinterpret_cast<const uint2*>(at + layout.rest() + 8 * k);
-      }
+      for (int k = 0; k < kTiles; ++k)
+        of_row[half][k] = *reinterpret_cast<const uint2*>(at + 8 * k);
     }
   }
 
-  static __device__ __forceinline__ std::uint32_t half_of(std::uint32_t large, std::uint32_t rest) {
-    return pack_half(__uint_as_float(large << 16) + __uint_as_float(rest << 16),
-                     __uint_as_float(large & 0xFFFF0000U) + __uint_as_float(rest & 0xFFFF0000U));
-  }
   __device__ __forceinline__ Four operand(int k) const {
-    return {{half_of(large[0][k].x, rest[0][k].x), half_of(large[1][k].x, rest[1][k].x),
-             half_of(large[0][k].y, rest[0][k].y), half_of(large[1][k].y, rest[1][k].y)}};
+    return {{of_row[0][k].x, of_row[1][k].x, of_row[0][k].y, of_row[1][k].y}};
   }
 };
 

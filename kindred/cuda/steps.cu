@@ -23,10 +23,9 @@ __global__ void write_steps_kernel(Shape shape, std::int64_t steps, const float*
   };
   std::uint32_t word = 0;
   if (at < layout.action()) {
-    const int column = at % layout.rest() / 2;
+    const int column = at % layout.bfloats() / 2;
     const float low = input(column), high = input(column + 1);
-    word = pack(low, high);
-    if (at >= layout.rest()) word = pack_rest(low, high, word);
+    word = at < layout.bfloats() ? pack_half(low, high) : pack(low, high);
   } else {
     const int number = (at - layout.action()) / 4;
     if (shape.discrete) {
@@ -37,6 +36,18 @@ __global__ void write_steps_kernel(Shape shape, std::int64_t steps, const float*
     }
   }
   *reinterpret_cast<std::uint32_t*>(out + step * layout.bytes() + at) = word;
+}
+
+template <bool kWrite>
+__global__ void place_kernel(float* parameter, const std::int32_t* places, int numbers,
+                             int policies, int image, float* images) {
+  const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  if (i >= numbers * policies) return;
+  float& placed = images[static_cast<std::int64_t>(i / numbers) * image + places[i % numbers]];
+  if constexpr (kWrite)
+    placed = parameter[i];
+  else
+    parameter[i] = placed;
 }
 
 __global__ void write_pool_kernel(const Stretch* stretches, std::int32_t* pool) {
@@ -75,6 +86,20 @@ void write_steps(const Shape& shape, std::int64_t steps, const float* inputs,
   const int words = StepLayout(shape.input_tiles, shape.outputs).bytes() / 4;
   write_steps_kernel<<<blocks_for(steps * words), kThreads>>>(shape, steps, inputs, row_of_step,
                                                               actions, out);
+  check(cudaGetLastError());
+}
+
+void write_images(const float* parameter, const std::int32_t* places, int numbers, int policies,
+                  int image, float* images) {
+  place_kernel<true><<<blocks_for(std::int64_t{numbers} * policies), kThreads>>>(
+      const_cast<float*>(parameter), places, numbers, policies, image, images);
+  check(cudaGetLastError());
+}
+
+void read_images(const float* images, const std::int32_t* places, int numbers, int policies,
+                 int image, float* parameter) {
+  place_kernel<false><<<blocks_for(std::int64_t{numbers} * policies), kThreads>>>(
+      parameter, places, numbers, policies, image, const_cast<float*>(images));
   check(cudaGetLastError());
 }
 

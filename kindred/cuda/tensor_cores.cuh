@@ -61,9 +61,16 @@ __device__ __forceinline__ std::uint32_t pack(float low, float high) {
   return both;
 }
 
-/// What pack() left of two numbers.
-__device__ __forceinline__ std::uint32_t pack_rest(float low, float high, std::uint32_t packed) {
-  return pack(low - __uint_as_float(packed << 16), high - __uint_as_float(packed & 0xFFFF0000U));
+/// The same, the negative as 0.
+__device__ __forceinline__ std::uint32_t pack_relu(float low, float high) {
+  std::uint32_t both;
+  asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+
+/// Two bfloat16 as numbers.
+__device__ __forceinline__ float2 unpack(std::uint32_t packed) {
+  return make_float2(__uint_as_float(packed << 16), __uint_as_float(packed & 0xFFFF0000U));
 }
 
 /// Two numbers as halves, the negative as 0.

@@ -1,14 +1,15 @@
 // Trains policies from the first to the last step of a round in one launch.
 //
-// A cluster of thread blocks trains one policy. Every block holds the weights in shared memory, as
-// the sum of two bfloat16 numbers, and takes its share of each batch, 128 steps at a time; a warp
-// takes 16 of these from inputs to deltas without leaving its registers. Gradients are added
-// through distributed shared memory, each block adding up and updating its share of the parameters
-// and handing the result to the others.
+// A cluster of thread blocks trains one policy. Every block holds the weights in shared memory and
+// takes its share of each batch, 128 steps at a time; a warp takes 16 of these from inputs to
+// deltas without leaving its registers. Gradients are added through distributed shared memory, each
+// block adding up and updating its share of the parameters and handing the result to the others.
 //
-// Precision: forward every product is three (large·large, large·rest, rest·large), which is about
-// that of floats. Gradients are made of the large parts alone, rounded to nearest and added up as
-// floats: their error is far below the noise of drawing a batch.
+// Precision: products of halves, as in score.cuh, added up as floats. A step's deltas are divided
+// by the largest of its outputs' on their way back, so that they stay within what a half can tell.
+// Gradients of weights are products of bfloat16, whose range they need, and so they are told to the
+// other blocks: the error is far below the noise of drawing a batch. Where a number is too large
+// for a half the loss is no number, and whoever asked computes otherwise.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -30,27 +31,24 @@ struct TrainMemory {
   static constexpr ImageLayout kImage{16 * kTiles, kHidden, kOutputs};
   static constexpr int kRowBytes = 2 * kHidden;
 
-  // Weights, large parts and rests.
+  // Weights, as halves.
   static constexpr int kFirst = 0;
-  static constexpr int kFirstRest = kFirst + 16 * kTiles * kRowBytes;
-  static constexpr int kSecond = kFirstRest + 16 * kTiles * kRowBytes;
-  static constexpr int kSecondRest = kSecond + kHidden * kRowBytes;
-  static constexpr int kHeads = kSecondRest + kHidden * kRowBytes;
-  static constexpr int kHeadsRest = kHeads + kHidden * 2 * kOutputs;
-  static constexpr int kSecondBias = kHeadsRest + kHidden * 2 * kOutputs;  // floats
+  static constexpr int kSecond = kFirst + 16 * kTiles * kRowBytes;
+  static constexpr int kHeads = kSecond + kHidden * kRowBytes;
+  static constexpr int kSecondBias = kHeads + kHidden * 2 * kOutputs;  // floats
   static constexpr int kHeadBias = kSecondBias + 4 * kHidden;
   // The steps of a pass.
-  static constexpr int kInputs = kHeadBias + 4 * kOutputs;
-  static constexpr int kInputsRest = kInputs + kPassRows * 32 * kTiles;
-  static constexpr int kActions = kInputsRest + kPassRows * 32 * kTiles;
-  // What a pass computes; its gradients, as floats, take its place.
+  static constexpr int kInputs = kHeadBias + 4 * kOutputs;  // as halves
+  static constexpr int kInputsBfloats = kInputs + kPassRows * 32 * kTiles;
+  static constexpr int kActions = kInputsBfloats + kPassRows * 32 * kTiles;
+  // What a pass computes; its gradients take its place.
   static constexpr int kBelow = kActions + kPassRows * 2 * kOutputs;  // after the first layer
   static constexpr int kAbove = kBelow + kPassRows * kRowBytes;   // after the second; then deltas
   static constexpr int kDeltas = kAbove + kPassRows * kRowBytes;  // of the second layer
   static constexpr int kOutputDeltas = kDeltas + kPassRows * kRowBytes;
   static constexpr int kGradients = kBelow;
   static constexpr int kPassEnd = kOutputDeltas + kPassRows * 2 * kOutputs;
-  static constexpr int kGradientsEnd = kGradients + 4 * kImage.size();
+  static constexpr int kGradientsEnd = kGradients + 2 * kImage.size();
   // What warps and blocks tell each other.
   static constexpr int kWarpSums = (kPassEnd > kGradientsEnd ? kPassEnd : kGradientsEnd);
   static constexpr int kBlockSums = kWarpSums + 4 * 2 * kTrainWarps;
@@ -63,12 +61,12 @@ __device__ __forceinline__ std::uint32_t address_in(std::uint32_t address, int b
   return there;
 }
 /// Stays between barriers, but need not wait for other reads.
-__device__ __forceinline__ float4 read_in_cluster(std::uint32_t address) {
-  float4 v;
-  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
-               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+__device__ __forceinline__ Four read_in_cluster(std::uint32_t address) {
+  Four f;
+  asm volatile("ld.shared::cluster.v4.b32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(f.x[0]), "=r"(f.x[1]), "=r"(f.x[2]), "=r"(f.x[3])
                : "r"(address));
-  return v;
+  return f;
 }
 __device__ __forceinline__ void write_in_cluster(std::uint32_t address, uint4 v) {
   asm volatile("st.shared::cluster.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(v.x), "r"(v.y),
@@ -115,7 +113,6 @@ class Trainer {
   static constexpr int kInner = kHidden / 16;   // tiles of 16 units
   static constexpr int kDown = kHidden / 64;    // second layer's gradient: tiles per warp
   static constexpr int kAcross = kHidden / 16;  // … of 8 units
-  static constexpr int kOwn = 3;                // updates of 8 numbers under way per thread
 
  public:
   __device__ Trainer(const Shape& shape, const TrainTask& task, unsigned char* memory, int blocks,
@@ -210,7 +207,8 @@ class Trainer {
     for (int i = 0; i < 2 * kTiles; ++i) {
       if (i % 2 != thread_ % 2) continue;
       copy_async(shared_ + Memory::kInputs + Row::piece(row, i), from + 16 * i);
-      copy_async(shared_ + Memory::kInputsRest + Row::piece(row, i), from + kStep.rest() + 16 * i);
+      copy_async(shared_ + Memory::kInputsBfloats + Row::piece(row, i),
+                 from + kStep.bfloats() + 16 * i);
     }
 #pragma unroll
     for (int i = 0; i < kOutputs / 8; ++i)
@@ -231,17 +229,6 @@ class Trainer {
     clear(of_head_bias_);
   }
 
-  /// Three products that stand for one of numbers of twice the precision; large ones apart, so that
-  /// neither sum waits for the other.
-  __device__ __forceinline__ static void multiply_add_twice(float (&sum)[4], float (&rest)[4],
-                                                            const Four& a, const Four& a_rest,
-                                                            const std::uint32_t* b,
-                                                            const std::uint32_t* b_rest) {
-    multiply_add(sum, a, b[0], b[1]);
-    multiply_add(rest, a_rest, b[0], b[1]);
-    multiply_add(rest, a, b_rest[0], b_rest[1]);
-  }
-
   /// Where this thread's pairs of numbers are in Rows: two rows (0 and 8 below) of a tile's eight
   /// columns.
   __device__ __forceinline__ std::uint32_t* pair(int array, int half, int eight) const {
@@ -250,48 +237,52 @@ class Trainer {
                                             4 * (lane_ % 4));
   }
 
-  /// Two tiles of eight units after ReLU, as a left operand of what is above.
-  __device__ __forceinline__ void activate(int array, int sixteen, const float (&a)[4],
-                                           const float (&b)[4], Four& large, Four& rest) const {
-    const float v[4][2] = {{fmaxf(a[0], 0.0F), fmaxf(a[1], 0.0F)},
-                           {fmaxf(a[2], 0.0F), fmaxf(a[3], 0.0F)},
-                           {fmaxf(b[0], 0.0F), fmaxf(b[1], 0.0F)},
-                           {fmaxf(b[2], 0.0F), fmaxf(b[3], 0.0F)}};
+  /// Two tiles of eight units after ReLU, as a left operand of what is above, and kept.
+  __device__ __forceinline__ Four activate(int array, int sixteen, const float (&a)[4],
+                                           const float (&b)[4]) const {
+    const float* v[2] = {a, b};
+    Four halves;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      large.x[i] = pack(v[i][0], v[i][1]);
-      rest.x[i] = pack_rest(v[i][0], v[i][1], large.x[i]);
-      *pair(array, i % 2, 2 * sixteen + i / 2) = large.x[i];
+      const float low = v[i / 2][2 * (i % 2)], high = v[i / 2][2 * (i % 2) + 1];
+      halves.x[i] = pack_half_relu(low, high);
+      *pair(array, i % 2, 2 * sixteen + i / 2) = pack_relu(low, high);
     }
+    return halves;
   }
 
-  /// The same for deltas, which pass where the unit was active.
-  __device__ __forceinline__ void pass_back(int units, int array, int sixteen, const float (&a)[4],
-                                            const float (&b)[4], Four& deltas) const {
+  /// The same for deltas, which pass where the unit was active; kept at their true size.
+  __device__ __forceinline__ Four pass_back(int units, int array, int sixteen, const float (&a)[4],
+                                            const float (&b)[4], const float (&sizes)[2]) const {
     const float* v[2] = {a, b};
+    Four halves;
+    std::uint32_t kept[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float* tile = v[i / 2];
+      const float low = v[i / 2][2 * (i % 2)], high = v[i / 2][2 * (i % 2) + 1];
       const std::uint32_t active = positive(*pair(units, i % 2, 2 * sixteen + i / 2));
-      deltas.x[i] = pack(tile[2 * (i % 2)], tile[2 * (i % 2) + 1]) & active;
+      halves.x[i] = pack_half(low, high) & active;
+      kept[i] = pack(low * sizes[i % 2], high * sizes[i % 2]) & active;
     }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) *pair(array, i % 2, 2 * sixteen + i / 2) = deltas.x[i];
+    for (int i = 0; i < 4; ++i) *pair(array, i % 2, 2 * sixteen + i / 2) = kept[i];
+    return halves;
   }
 
   /// Adds the gradient of 128 steps, of which the first `rows` count.
   __device__ __forceinline__ void pass(int rows) {
     Four deltas[kInner];
+    float sizes[2];  // of the deltas of this thread's two rows
     if (16 * warp_ < rows) {
-      float outputs[kOutputs / 8][4], outputs_rest[kOutputs / 8][4];
-      forward(outputs, outputs_rest);
-      deltas_of_second(outputs, rows, deltas);
+      float outputs[kOutputs / 8][4];
+      forward(outputs);
+      deltas_of_second(outputs, rows, deltas, sizes);
     }
     __syncthreads();
     if constexpr (kOnce) clear_gradients();
     by_sixteen(rows, [&](int row) { gradient_of_heads(row); });
     __syncthreads();
-    if (16 * warp_ < rows) deltas_of_first(deltas);
+    if (16 * warp_ < rows) deltas_of_first(deltas, sizes);
     by_sixteen(rows, [&](int row) { gradient_of_second(row); });
     __syncthreads();
     by_sixteen(rows, [&](int row) { gradient_of_first(row); });
@@ -309,37 +300,24 @@ class Trainer {
     }
   }
 
-  __device__ __forceinline__ void forward(float (&outputs)[kOutputs / 8][4],
-                                          float (&outputs_rest)[kOutputs / 8][4]) {
-    Four below[kInner], below_rest[kInner];
+  __device__ __forceinline__ void forward(float (&outputs)[kOutputs / 8][4]) {
+    Four below[kInner];
     {
-      Four inputs[kTiles], inputs_rest[kTiles];
+      Four inputs[kTiles];
       const auto x = Inputs::down_right(shared_ + Memory::kInputs, 16 * warp_, lane_);
-      const auto x_rest = Inputs::down_right(shared_ + Memory::kInputsRest, 16 * warp_, lane_);
 #pragma unroll
-      for (int k = 0; k < kTiles; ++k) {
-        inputs[k] = load_four(x.block(0, 16 * k));
-        inputs_rest[k] = load_four(x_rest.block(0, 16 * k));
-      }
+      for (int k = 0; k < kTiles; ++k) inputs[k] = load_four(x.block(0, 16 * k));
       const auto w = Hidden::down_right(shared_ + Memory::kFirst, 0, lane_);
-      const auto w_rest = Hidden::down_right(shared_ + Memory::kFirstRest, 0, lane_);
 #pragma unroll
       for (int n = 0; n < kInner; ++n) {
-        float sum[2][4] = {}, rest[2][4] = {};
+        float sum[2][4] = {};
 #pragma unroll
         for (int k = 0; k < kTiles; ++k) {
           const Four b = load_four_transposed(w.block(16 * k, 16 * n));
-          const Four b_rest = load_four_transposed(w_rest.block(16 * k, 16 * n));
-#pragma unroll
-          for (int i = 0; i < 2; ++i)
-            multiply_add_twice(sum[i], rest[i], inputs[k], inputs_rest[k], b.x + 2 * i,
-                               b_rest.x + 2 * i);
+          multiply_add_half(sum[0], inputs[k], b.x[0], b.x[1]);
+          multiply_add_half(sum[1], inputs[k], b.x[2], b.x[3]);
         }
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-#pragma unroll
-          for (int e = 0; e < 4; ++e) sum[i][e] += rest[i][e];
-        activate(Memory::kBelow, n, sum[0], sum[1], below[n], below_rest[n]);
+        below[n] = activate(Memory::kBelow, n, sum[0], sum[1]);
       }
     }
     const auto* head_bias = reinterpret_cast<const float*>(memory_ + Memory::kHeadBias);
@@ -348,16 +326,13 @@ class Trainer {
       const float2 b = *reinterpret_cast<const float2*>(head_bias + 8 * i + 2 * (lane_ % 4));
       outputs[i][0] = outputs[i][2] = b.x;
       outputs[i][1] = outputs[i][3] = b.y;
-      outputs_rest[i][0] = outputs_rest[i][1] = outputs_rest[i][2] = outputs_rest[i][3] = 0.0F;
     }
     const auto* bias = reinterpret_cast<const float*>(memory_ + Memory::kSecondBias);
     const auto w = Hidden::down_right(shared_ + Memory::kSecond, 0, lane_);
-    const auto w_rest = Hidden::down_right(shared_ + Memory::kSecondRest, 0, lane_);
     const auto head = Outputs::down_right(shared_ + Memory::kHeads, 0, lane_);
-    const auto head_rest = Outputs::down_right(shared_ + Memory::kHeadsRest, 0, lane_);
 #pragma unroll
     for (int n = 0; n < kInner; n += 2) {
-      float sum[4][4], rest[4][4] = {};
+      float sum[4][4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float2 b = *reinterpret_cast<const float2*>(bias + 16 * n + 8 * i + 2 * (lane_ % 4));
@@ -369,40 +344,25 @@ class Trainer {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
           const Four b = load_four_transposed(w.block(16 * k, 16 * (n + j)));
-          const Four b_rest = load_four_transposed(w_rest.block(16 * k, 16 * (n + j)));
-#pragma unroll
-          for (int i = 0; i < 2; ++i)
-            multiply_add_twice(sum[2 * j + i], rest[2 * j + i], below[k], below_rest[k],
-                               b.x + 2 * i, b_rest.x + 2 * i);
+          multiply_add_half(sum[2 * j], below[k], b.x[0], b.x[1]);
+          multiply_add_half(sum[2 * j + 1], below[k], b.x[2], b.x[3]);
         }
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) sum[i][e] += rest[i][e];
-#pragma unroll
       for (int j = 0; j < 2; ++j) {
-        Four above, above_rest;
-        activate(Memory::kAbove, n + j, sum[2 * j], sum[2 * j + 1], above, above_rest);
+        const Four above = activate(Memory::kAbove, n + j, sum[2 * j], sum[2 * j + 1]);
 #pragma unroll
         for (int o = 0; o < kOutputs / 16; ++o) {
           const Four b = load_four_transposed(head.block(16 * (n + j), 16 * o));
-          const Four b_rest = load_four_transposed(head_rest.block(16 * (n + j), 16 * o));
-#pragma unroll
-          for (int i = 0; i < 2; ++i)
-            multiply_add_twice(outputs[2 * o + i], outputs_rest[2 * o + i], above, above_rest,
-                               b.x + 2 * i, b_rest.x + 2 * i);
+          multiply_add_half(outputs[2 * o], above, b.x[0], b.x[1]);
+          multiply_add_half(outputs[2 * o + 1], above, b.x[2], b.x[3]);
         }
       }
     }
-#pragma unroll
-    for (int i = 0; i < kOutputs / 8; ++i)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) outputs[i][e] += outputs_rest[i][e];
   }
 
   /// From the heads' outputs to the second layer's deltas.
   __device__ __forceinline__ void deltas_of_second(float (&outputs)[kOutputs / 8][4], int rows,
-                                                   Four (&deltas)[kInner]) {
+                                                   Four (&deltas)[kInner], float (&sizes)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = 16 * warp_ + lane_ / 4 + 8 * half;
@@ -413,23 +373,28 @@ class Trainer {
           of_row, shape_, memory_ + Memory::kActions + row * 2 * kOutputs, lane_ % 4, factor_);
       const bool counts = row < rows;
       if (counts) loss_ += surprise;
+      float size = 0.0F;
 #pragma unroll
       for (int i = 0; i < kOutputs / 4; ++i) {
         const float delta = counts ? of_row[i] : 0.0F;
         outputs[i / 2][2 * half + i % 2] = delta;
+        size = fmaxf(size, fabsf(delta));
       }
+      sizes[half] = fmaxf(max_of_four(size), 1e-30F);
     }
+    const float inverse[2] = {__fdividef(1.0F, sizes[0]), __fdividef(1.0F, sizes[1])};
     Four output_deltas[kOutputs / 16];
 #pragma unroll
     for (int o = 0; o < kOutputs / 16; ++o)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float* tile = outputs[2 * o + i / 2];
-        const int row = 16 * warp_ + lane_ / 4 + 8 * (i % 2);
-        output_deltas[o].x[i] = pack(tile[2 * (i % 2)], tile[2 * (i % 2) + 1]);
+        const int half = i % 2, row = 16 * warp_ + lane_ / 4 + 8 * half;
+        const float low = outputs[2 * o + i / 2][2 * half];
+        const float high = outputs[2 * o + i / 2][2 * half + 1];
+        output_deltas[o].x[i] = pack_half(low * inverse[half], high * inverse[half]);
         *reinterpret_cast<std::uint32_t*>(memory_ + Memory::kOutputDeltas +
                                           Rows<kOutputs>::piece(row, 2 * o + i / 2) +
-                                          4 * (lane_ % 4)) = output_deltas[o].x[i];
+                                          4 * (lane_ % 4)) = pack(low, high);
       }
     const auto head = Outputs::right_down(shared_ + Memory::kHeads, 0, lane_);
 #pragma unroll
@@ -438,15 +403,16 @@ class Trainer {
 #pragma unroll
       for (int o = 0; o < kOutputs / 16; ++o) {
         const Four b = load_four(head.block(16 * n, 16 * o));
-        multiply_add(sum[0], output_deltas[o], b.x[0], b.x[1]);
-        multiply_add(sum[1], output_deltas[o], b.x[2], b.x[3]);
+        multiply_add_half(sum[0], output_deltas[o], b.x[0], b.x[1]);
+        multiply_add_half(sum[1], output_deltas[o], b.x[2], b.x[3]);
       }
-      pass_back(Memory::kAbove, Memory::kDeltas, n, sum[0], sum[1], deltas[n]);
+      deltas[n] = pass_back(Memory::kAbove, Memory::kDeltas, n, sum[0], sum[1], sizes);
     }
   }
 
   /// The first layer's deltas, which take the place of the second layer's units.
-  __device__ __forceinline__ void deltas_of_first(const Four (&deltas)[kInner]) {
+  __device__ __forceinline__ void deltas_of_first(const Four (&deltas)[kInner],
+                                                  const float (&sizes)[2]) {
     const auto w = Hidden::right_down(shared_ + Memory::kSecond, 0, lane_);
 #pragma unroll
     for (int n = 0; n < kInner; n += 2) {
@@ -456,14 +422,12 @@ class Trainer {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
           const Four b = load_four(w.block(16 * (n + j), 16 * k));
-          multiply_add(sum[2 * j], deltas[k], b.x[0], b.x[1]);
-          multiply_add(sum[2 * j + 1], deltas[k], b.x[2], b.x[3]);
+          multiply_add_half(sum[2 * j], deltas[k], b.x[0], b.x[1]);
+          multiply_add_half(sum[2 * j + 1], deltas[k], b.x[2], b.x[3]);
         }
 #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        Four unused;
-        pass_back(Memory::kBelow, Memory::kAbove, n + j, sum[2 * j], sum[2 * j + 1], unused);
-      }
+      for (int j = 0; j < 2; ++j)
+        pass_back(Memory::kBelow, Memory::kAbove, n + j, sum[2 * j], sum[2 * j + 1], sizes);
     }
   }
 
@@ -510,7 +474,7 @@ class Trainer {
   /// A warp takes all inputs and 16 units.
   __device__ __forceinline__ void gradient_of_first(int k) {
     if (16 * warp_ >= kHidden) return;
-    const auto inputs = Inputs::right_down(shared_ + Memory::kInputs, 0, lane_);
+    const auto inputs = Inputs::right_down(shared_ + Memory::kInputsBfloats, 0, lane_);
     const auto deltas = Hidden::down_right(shared_ + Memory::kAbove, 0, lane_);
     const Four b = load_four_transposed(deltas.block(k, 16 * warp_));
 #pragma unroll
@@ -523,11 +487,13 @@ class Trainer {
 
   /// This block's gradient, from registers into shared memory.
   __device__ __forceinline__ void store_gradients() {
-    auto* gradient = reinterpret_cast<float*>(memory_ + Memory::kGradients);
     const int row = lane_ / 4, column = 2 * (lane_ % 4);
+    const auto store_pair = [&](int at, float a, float b) {
+      *reinterpret_cast<std::uint32_t*>(memory_ + Memory::kGradients + 2 * at) = pack(a, b);
+    };
     const auto store = [&](int at, int at_below, const float(&tile)[4]) {
-      *reinterpret_cast<float2*>(gradient + at) = make_float2(tile[0], tile[1]);
-      *reinterpret_cast<float2*>(gradient + at_below) = make_float2(tile[2], tile[3]);
+      store_pair(at, tile[0], tile[1]);
+      store_pair(at_below, tile[2], tile[3]);
     };
 #pragma unroll
     for (int m = 0; m < kDown; ++m)
@@ -545,9 +511,7 @@ class Trainer {
         for (int m = 0; m < kTiles; ++m)
           store(layout().first(16 * m + row, c), layout().first(16 * m + row + 8, c),
                 of_first_[m][n]);
-        if (row == 0)
-          *reinterpret_cast<float2*>(gradient + layout().second_bias() + c) =
-              make_float2(of_bias_[n][0], of_bias_[n][1]);
+        if (row == 0) store_pair(layout().second_bias() + c, of_bias_[n][0], of_bias_[n][1]);
       }
 #pragma unroll
       for (int o = 0; o < kOutputs / 8; ++o)
@@ -557,8 +521,7 @@ class Trainer {
     if (warp_ == 0 && row == 0)
 #pragma unroll
       for (int o = 0; o < kOutputs / 8; ++o)
-        *reinterpret_cast<float2*>(gradient + layout().head_bias() + 8 * o + column) =
-            make_float2(of_head_bias_[o][0], of_head_bias_[o][1]);
+        store_pair(layout().head_bias() + 8 * o + column, of_head_bias_[o][0], of_head_bias_[o][1]);
     const float loss = sum_of_warp(loss_);
     if (lane_ == 0)
       reinterpret_cast<float*>(memory_ + Memory::kWarpSums)[kTrainWarps + warp_] = loss;
@@ -569,6 +532,8 @@ class Trainer {
     float x[8];
   };
   static constexpr int kEights = Memory::kImage.size() / 8;
+  /// Updates under way per thread: with four blocks and more, all of a step.
+  static constexpr int kOwn = (kEights + 4 * kTrainThreads - 1) / (4 * kTrainThreads);
 
   /// Eight number `eight` of this policy's image, or of what is like it.
   __device__ __forceinline__ Eight of_image(const float* images, int eight) const {
@@ -587,80 +552,77 @@ class Trainer {
   }
 
   /// Eight new numbers of the image, to the blocks from `begin` to `end`: a piece of a row of
-  /// weights and one of rests, or biases.
+  /// weights, or biases.
   __device__ __forceinline__ void hand_out(int eight, const Eight& e, int begin, int end) const {
     const int at = 8 * eight;
-    uint4 one, other;
-    int to_one, to_other;
     if (at >= layout().second_bias()) {
-      one = *reinterpret_cast<const uint4*>(e.x);
-      other = *reinterpret_cast<const uint4*>(e.x + 4);
-      to_one = Memory::kSecondBias + 4 * (at - layout().second_bias());
-      to_other = to_one + 16;
-    } else {
-      std::uint32_t* large = &one.x;
-      std::uint32_t* rest = &other.x;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        large[i] = pack(e.x[2 * i], e.x[2 * i + 1]);
-        rest[i] = pack_rest(e.x[2 * i], e.x[2 * i + 1], large[i]);
-      }
-      if (at >= layout().heads()) {
-        const int within = at - layout().heads();
-        to_one = Memory::kHeads + Rows<kOutputs>::piece(within / kOutputs, within % kOutputs / 8);
-        to_other = to_one + (Memory::kHeadsRest - Memory::kHeads);
-      } else {
-        const int row = at / kHidden, piece = (at % kHidden / 8) ^ (row & 7);
-        const bool second = row >= layout().inputs;
-        to_one = second ? Memory::kSecond + Rows<kHidden>::piece(row - layout().inputs, piece)
-                        : Memory::kFirst + Rows<kHidden>::piece(row, piece);
-        to_other = to_one + (second ? Memory::kSecondRest - Memory::kSecond
-                                    : Memory::kFirstRest - Memory::kFirst);
-      }
+      const int to = Memory::kSecondBias + 4 * (at - layout().second_bias());
+      write_to_blocks(to, *reinterpret_cast<const uint4*>(e.x), begin, end);
+      write_to_blocks(to + 16, *reinterpret_cast<const uint4*>(e.x + 4), begin, end);
+      return;
     }
+    const auto halves = [&](int i) { return pack_half(e.x[2 * i], e.x[2 * i + 1]); };
+    int to;
+    if (at >= layout().heads()) {
+      const int within = at - layout().heads();
+      to = Memory::kHeads + Rows<kOutputs>::piece(within / kOutputs, within % kOutputs / 8);
+    } else {  // rows of both layers lie below each other, there and here
+      const int row = at / kHidden, piece = (at % kHidden / 8) ^ (row & 7);
+      to = Memory::kFirst + Rows<kHidden>::piece(row, piece);
+    }
+    write_to_blocks(to, make_uint4(halves(0), halves(1), halves(2), halves(3)), begin, end);
+  }
+  __device__ __forceinline__ void write_to_blocks(int to, uint4 v, int begin, int end) const {
 #pragma unroll 4
-    for (int block = begin; block < end; ++block) {
-      const std::uint32_t there = address_in(shared_, block);
-      write_in_cluster(there + static_cast<std::uint32_t>(to_one), one);
-      write_in_cluster(there + static_cast<std::uint32_t>(to_other), other);
-    }
+    for (int block = begin; block < end; ++block)
+      write_in_cluster(address_in(shared_ + static_cast<std::uint32_t>(to), block), v);
   }
 
-  /// Adds up this block's share of all blocks' gradients and returns the sum of its squares.
+  /// All blocks' gradients of this thread's numbers from eight number `from` on.
   template <int kBlocks>
-  __device__ __forceinline__ float add_up(int begin, int end) const {
-    std::uint32_t there[kBlocks];
+  __device__ __forceinline__ void add_up(int from, int end, Eight (&sums)[kOwn]) const {
+    constexpr int kAtOnce = kBlocks <= 4 ? kOwn : kBlocks == 8 ? 2 : 1;
 #pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-      there[block] = address_in(shared_ + Memory::kGradients, block);
-    constexpr int kAtOnce = kBlocks <= 4 ? 2 * kOwn : kBlocks == 8 ? 3 : 1;
-    float squares = 0.0F;
-    for (int from = 2 * begin + thread_; from < 2 * end; from += kAtOnce * kTrainThreads) {
-      float4 g[kAtOnce][kBlocks];
+    for (int first = 0; first < kOwn; first += kAtOnce) {
+      if (from + first * kTrainThreads >= end) break;
+      Four parts[kAtOnce][kBlocks];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        const int wanted = from + i * kTrainThreads, q = wanted < 2 * end ? wanted : from;
+        const int eight = min(from + (first + i) * kTrainThreads, end - 1);  // beyond it: not used
 #pragma unroll
         for (int block = 0; block < kBlocks; ++block)
-          g[i][block] = read_in_cluster(there[block] + 16U * static_cast<std::uint32_t>(q));
+          parts[i][block] = read_in_cluster(address_in(shared_ + Memory::kGradients, block) +
+                                            16U * static_cast<std::uint32_t>(eight));
       }
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int q = from + i * kTrainThreads;
-        if (q >= 2 * end) continue;
-        float4 sum = g[i][0];
+      for (int i = 0; i < kAtOnce && first + i < kOwn; ++i)
 #pragma unroll
-        for (int block = 1; block < kBlocks; ++block) {
-          sum.x += g[i][block].x;
-          sum.y += g[i][block].y;
-          sum.z += g[i][block].z;
-          sum.w += g[i][block].w;
+        for (int n = 0; n < 4; ++n) {
+          float2 sum = unpack(parts[i][0].x[n]);
+#pragma unroll
+          for (int block = 1; block < kBlocks; ++block) {
+            const float2 part = unpack(parts[i][block].x[n]);
+            sum.x += part.x;
+            sum.y += part.y;
+          }
+          sums[first + i].x[2 * n] = sum.x;
+          sums[first + i].x[2 * n + 1] = sum.y;
         }
-        if (kBlocks > 1) reinterpret_cast<float4*>(memory_ + Memory::kGradients)[q] = sum;
-        squares += sum.x * sum.x + sum.y * sum.y + sum.z * sum.z + sum.w * sum.w;
-      }
     }
-    return squares;
+  }
+  __device__ __forceinline__ void add_up(int from, int end, Eight (&sums)[kOwn]) const {
+    switch (blocks_) {
+      case 1:
+        return add_up<1>(from, end, sums);
+      case 2:
+        return add_up<2>(from, end, sums);
+      case 4:
+        return add_up<4>(from, end, sums);
+      case 8:
+        return add_up<8>(from, end, sums);
+      default:
+        return add_up<kMostBlocks>(from, end, sums);
+    }
   }
 
   /// One step of Adam by all blocks together; returns the batch's mean loss.
@@ -668,25 +630,18 @@ class Trainer {
     store_gradients();
     arrive_at_cluster();
     const int begin = kEights * rank_ / blocks_, end = kEights * (rank_ + 1) / blocks_;
+    constexpr int kAtOnce = kOwn * kTrainThreads;
     wait_for_cluster();
 
+    Eight sums[kOwn];
     float squares = 0.0F;
-    switch (blocks_) {
-      case 1:
-        squares = add_up<1>(begin, end);
-        break;
-      case 2:
-        squares = add_up<2>(begin, end);
-        break;
-      case 4:
-        squares = add_up<4>(begin, end);
-        break;
-      case 8:
-        squares = add_up<8>(begin, end);
-        break;
-      default:
-        squares = add_up<kMostBlocks>(begin, end);
-        break;
+    for (int from = begin + thread_; from < end; from += kAtOnce) {
+      add_up(from, end, sums);
+#pragma unroll
+      for (int i = 0; i < kOwn; ++i)
+        if (from + i * kTrainThreads < end)
+#pragma unroll
+          for (const float x : sums[i].x) squares += x * x;
     }
     squares = sum_of_warp(squares);
     auto* warp_sums = reinterpret_cast<float*>(memory_ + Memory::kWarpSums);
@@ -726,20 +681,16 @@ class Trainer {
     const float root = sqrtf(correction2);
     const float rate = settings.learning_rate * root / correction1;
     const float epsilon = settings.epsilon * root;
-    for (int from = begin + thread_; from < end; from += kOwn * kTrainThreads) {
+    for (int from = begin + thread_; from < end; from += kAtOnce) {
       if (from != begin + thread_) fetch_own(from);
+      if (end - begin > kAtOnce) add_up(from, end, sums);  // otherwise they are still there
 #pragma unroll
       for (int i = 0; i < kOwn; ++i) {
         const int eight = from + i * kTrainThreads;
         if (eight >= end) continue;
-        Eight g;
-        const auto* gradient =
-            reinterpret_cast<const float4*>(memory_ + Memory::kGradients) + 2 * eight;
-        *reinterpret_cast<float4*>(g.x) = gradient[0];
-        *reinterpret_cast<float4*>(g.x + 4) = gradient[1];
 #pragma unroll
         for (int n = 0; n < 8; ++n) {
-          const float slope = g.x[n] * scale;
+          const float slope = sums[i].x[n] * scale;
           m[i].x[n] = 0.9F * m[i].x[n] + 0.1F * slope;
           v[i].x[n] = 0.999F * v[i].x[n] + 0.001F * slope * slope;
           w[i].x[n] -= rate * __fdividef(m[i].x[n], square_root(v[i].x[n]) + epsilon);

@@ -111,8 +111,9 @@ class StackLearner final : public Networks {
 
   void train(PolicyStack& policies, std::span<const std::int64_t> slots,
              const LabelsOfRestart& labels, std::int64_t round) const override {
-    if (kernels_ && options_.batch_trajectories == 0)
-      return train_by_kernels(policies, slots, labels, round);
+    if (kernels_ && options_.batch_trajectories == 0 &&
+        train_by_kernels(policies, slots, labels, round))
+      return;
     const TensorStack stack(policies, device_);
     TensorAdam optimiser(stack.parameters(), stack.size());
     if (codes_) {
@@ -139,8 +140,9 @@ class StackLearner final : public Networks {
         data_.offsets);
   }
 
-  /// Each policy until its own loss stops falling, as on the CPU.
-  void train_by_kernels(PolicyStack& policies, std::span<const std::int64_t> slots,
+  /// Each policy until its own loss stops falling, as on the CPU. False where a loss is no number:
+  /// something is too large for halves, or training diverges, and LibTorch will tell which.
+  bool train_by_kernels(PolicyStack& policies, std::span<const std::int64_t> slots,
                         const LabelsOfRestart& labels, std::int64_t round) const {
     run_.throw_if_stopped();
     std::vector<cuda::Lesson> lessons;
@@ -156,19 +158,20 @@ class StackLearner final : public Networks {
     const auto limited = [](std::int64_t n) {
       return static_cast<int>(std::min<std::int64_t>(n, std::numeric_limits<int>::max()));
     };
+    auto trained = policies;
     const auto ends =
-        kernels_->train(policies, lessons,
+        kernels_->train(trained, lessons,
                         {.batch = limited(options_.batch_steps),
                          .learning_rate = static_cast<float>(options_.learning_rate),
                          .max_gradient_norm = static_cast<float>(options_.max_gradient_norm),
                          .max_steps = limited(options_.max_steps),
                          .plateau_steps = limited(options_.plateau_steps),
                          .plateau_tolerance = options_.plateau_tolerance});
-    for (const auto& end : ends)
-      if (!std::isfinite(end.loss))
-        throw NumericError("training diverged (loss {}); lower learning-rate, now {}", end.loss,
-                           options_.learning_rate);
     run_.throw_if_stopped();
+    if (!std::ranges::all_of(ends, [](const auto& end) { return std::isfinite(end.loss); }))
+      return false;
+    policies = std::move(trained);
+    return true;
   }
 
   /// Calls `work(begin, end)` for blocks of steps, one after the other.
