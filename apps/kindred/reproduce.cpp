@@ -204,6 +204,7 @@ struct ReproduceCommand {
     catch_stop_signals();
     const auto outcome = run_jobs(std::move(jobs), results, options);
     bar.clear();
+    if (outcome.left == 0) remove_tree(results.work("data"));
     tell_outcome(outcome, stored);
   }
 

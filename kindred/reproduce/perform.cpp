@@ -8,7 +8,9 @@
 #include "kindred/core/files.h"
 #include "kindred/core/random.h"
 #include "kindred/core/resources.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/data/array_file.h"
+#include "kindred/data/formats.h"
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/named_dataset.h"
@@ -37,14 +39,53 @@ DatasetOptions reading(const Task& task, const fs::path& files) {
   return options;
 }
 
-Dataset make_dataset(const Task& task, std::int64_t seed, const fs::path& files,
-                     const RunContext& run) {
-  if (!task.file.empty()) {
-    auto options = reading(task, files);
-    options.read.pool = run.pool;
-    return options.load();
+/// Where data of a task and seed are kept while jobs may share them; other options, another file.
+fs::path kept_data(const Task& task, std::int64_t seed, const Store& store) {
+  const auto options = std::hash<std::string>()(task.generate + task.options.dump());
+  return store.work("data") / fmt::format("{}-{}-{:x}.h5", task.name, seed, options);
+}
+
+/// Keeps data for other jobs, unless the disk has little room: they can make them again.
+void keep(const Trajectories& data, const fs::path& path) {
+  constexpr std::uintmax_t kSpareBytes = 10'000'000'000;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (const auto space = fs::space(path.parent_path(), error);
+      error || space.available < kSpareBytes)
+    return;
+  try {
+    write_trajectories(data, path, Format::kKindred);
+  } catch (const IoError&) {
   }
-  return {"", Format::kKindred, generate_named(task.generate, task.options, seed, run)};
+}
+
+/// What an earlier job kept, or made anew.
+Trajectories generated(const Task& task, std::int64_t seed, const Store& store,
+                       const RunContext& run) {
+  constexpr double kQuick = 1.0;  // seconds; reading would not be much quicker
+  const auto path = kept_data(task, seed, store);
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) {
+    ReadOptions options;
+    options.pool = run.pool;
+    try {
+      return read_trajectories(path, options);
+    } catch (const Error&) {
+      fs::remove(path, ignored);
+    }
+  }
+  const Stopwatch clock;
+  auto data = generate_named(task.generate, task.options, seed, run);
+  if (clock.seconds() > kQuick) keep(data, path);
+  return data;
+}
+
+Dataset make_dataset(const Task& task, std::int64_t seed, const Store& store, const fs::path& files,
+                     const RunContext& run) {
+  if (task.file.empty()) return {"", Format::kKindred, generated(task, seed, store, run)};
+  auto options = reading(task, files);
+  options.read.pool = run.pool;
+  return options.load();
 }
 
 /// The options with what they say of the task in the place of its names.
@@ -183,7 +224,7 @@ void perform(const Declarations& declared, const Job& job, const Store& store,
              const fs::path& files, std::int64_t at_once, RunContext run) {
   const auto& task = declared.task(job.task);
   const auto& configuration = declared.configuration(job.configuration);
-  const Dataset dataset = make_dataset(task, job.seed, files, run);
+  const Dataset dataset = make_dataset(task, job.seed, store, files, run);
   const fs::path labels = store.work(job.name() + "-labels.csv");
   const auto method = find_method(configuration.method).make();
   if (!configuration.preset.empty()) method->use_preset(configuration.preset);
