@@ -39,6 +39,7 @@ struct ReproduceCommand {
   std::string files = "../shared/data/mujoco";
   std::vector<std::string> tasks, configurations;
   std::string seeds;
+  std::string within;
   std::int64_t at_once = 0;
   std::int64_t threads = 0;
   std::string device = "cpu";
@@ -60,10 +61,15 @@ struct ReproduceCommand {
         text("readme", readme,
              "With --render: also put the first table between the marks of this file; by default "
              "README.md beside docs/results."),
+        text("within", within,
+             "Time to end in, as 90s, 9m or 2h: begin nothing that would take longer by what was "
+             "seen, and stop what still runs then."),
         integer("jobs", at_once, 0, 4096,
-                "Processes at once; 0: as many as cores and memory allow, one on a GPU."),
+                "Processes at once; 0: as many as cores and memory allow, on a GPU no more than "
+                "8. Beside a GPU's there is one for each core that is left."),
         integer("threads", threads, 0, 4096, "Threads of each; 0: its share of the cores."),
-        text("device", device, "cpu or cuda.")};
+        text("device", device,
+             "cpu, or cuda for methods that can use it; the others run on the CPU.")};
   }
 
   void run() {
@@ -142,20 +148,22 @@ struct ReproduceCommand {
     run.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     run.device = device;
     run.stop_requested = stop_requested;
-    perform(declared, *found, results, files, run);
+    perform(declared, *found, results, files, std::max<std::int64_t>(1, at_once), run);
   }
 
   /// What starts a child for a job.
-  std::vector<std::string> child_arguments(const Job& one, std::int64_t each) const {
+  std::vector<std::string> child_arguments(const Job& one, const Lane& lane,
+                                           std::int64_t all) const {
     std::vector<std::string> arguments = {"reproduce"};
     arguments.insert(arguments.end(), items.begin(), items.end());
-    for (const auto& [name, value] :
-         std::vector<std::pair<std::string, std::string>>{{"--job", one.name()},
-                                                          {"--scale", scale},
-                                                          {"--store", store},
-                                                          {"--files", files},
-                                                          {"--threads", std::to_string(each)},
-                                                          {"--device", device}}) {
+    for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+             {"--job", one.name()},
+             {"--scale", scale},
+             {"--store", store},
+             {"--files", files},
+             {"--jobs", std::to_string(all)},
+             {"--threads", std::to_string(lane.threads)},
+             {"--device", lane.device}}) {
       arguments.push_back(name);
       arguments.push_back(value);
     }
@@ -179,25 +187,35 @@ struct ReproduceCommand {
     auto jobs = missing(chosen_jobs(declared), results, stored);
     drop_what_lacks_data(declared, jobs);
     const auto lock = results.begin_work();
-    if (at_once == 0) at_once = jobs_at_once(device);
-    at_once = std::clamp<std::int64_t>(at_once, 1, std::max<std::int64_t>(1, std::ssize(jobs)));
-    const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-    const auto each = threads > 0 ? threads : std::max<std::int64_t>(1, cores / at_once);
-    say(fmt::format("{} to do, {} stored before; {} at once with {}.",
-                    counted(std::ssize(jobs), "job", "jobs"), stored, at_once,
-                    counted(each, "thread", "threads")));
+    RunnerOptions options;
+    if (!within.empty()) options.within = parse_duration(within);
+    options.lanes = lanes_for(jobs, this_machine(), device, at_once, threads);
+    const auto all = jobs_at_once(options.lanes);
+    say(fmt::format("{} to do, {} stored before; at once: {}.",
+                    counted(std::ssize(jobs), "job", "jobs"), stored, in_words(options.lanes)));
 
     ProgressBar bar;
-    RunnerOptions options;
     options.program = fs::read_symlink("/proc/self/exe");
-    options.arguments = [&](const Job& one) { return child_arguments(one, each); };
-    options.at_once = at_once;
+    options.arguments = [&](const Job& one, const Lane& lane) {
+      return child_arguments(one, lane, all);
+    };
     options.stop_requested = stop_requested;
     options.watch = [&](const Overview& now) { show(now, bar); };
     catch_stop_signals();
     const auto outcome = run_jobs(std::move(jobs), results, options);
     bar.clear();
+    if (outcome.left == 0) remove_tree(results.work("data"));
     tell_outcome(outcome, stored);
+  }
+
+  /// "8 on cuda and 8 on cpu, 1 thread each"
+  static std::string in_words(const std::vector<Lane>& lanes) {
+    if (lanes.empty()) return "none";
+    std::vector<std::string> parts;
+    for (const auto& lane : lanes)
+      parts.push_back(fmt::format("{} on {}", lane.at_once, lane.device));
+    return fmt::format("{}, {} each", fmt::join(parts, " and "),
+                       counted(lanes[0].threads, "thread", "threads"));
   }
 
   static void show(const Overview& now, ProgressBar& bar) {
@@ -235,6 +253,8 @@ struct ReproduceCommand {
       say("Stopped as asked; the same command goes on.");
       throw Exit{stop_exit_code()};
     }
+    if (outcome.out_of_time)
+      say(fmt::format("No more fits into {}; the same command goes on.", within));
     if (!outcome.failed.empty()) throw Exit{kOurFault};
   }
 
@@ -269,6 +289,7 @@ void add_reproduce(CLI::App& app) {
       "  kindred reproduce --list\n"
       "  kindred reproduce main --scale small\n"
       "  kindred reproduce main full --scale paper --jobs 4\n"
+      "  kindred reproduce main returns --device cuda --within 9m\n"
       "  kindred reproduce main --tasks diagonal --configurations pg-kmeans --seeds 1-3\n"
       "  kindred reproduce --render\n"
       "Each job is a process of its own and leaves a small record; what is stored is not\n"

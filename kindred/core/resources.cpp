@@ -74,4 +74,12 @@ std::string processor_name() {
   return name.empty() ? "unknown" : name;
 }
 
+std::string gpu_name(const std::filesystem::path& driver) {
+  std::error_code ignored;
+  for (const auto& gpu : std::filesystem::directory_iterator(driver / "gpus", ignored))
+    if (auto name = value_in((gpu.path() / "information").c_str(), "Model"); !name.empty())
+      return name;
+  return "unknown";
+}
+
 }  // namespace kindred

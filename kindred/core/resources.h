@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "kindred/core/descriptor.h"
@@ -29,5 +30,8 @@ double available_memory_mb();
 
 /// As the system calls it: "AMD EPYC 9B14"; "unknown" where it does not say.
 std::string processor_name();
+
+/// Likewise the first NVIDIA GPU, by the files of its driver: "NVIDIA H200".
+std::string gpu_name(const std::filesystem::path& driver = "/proc/driver/nvidia");
 
 }  // namespace kindred

@@ -107,6 +107,7 @@ void read_configurations(const Json& json, Scale scale, std::vector<Configuratio
   common.method = in.get<std::string>("method");
   common.preset = in.get<std::string>("preset", "");
   common.options = in.get<Json>("options");
+  common.gpu = in.get<bool>("gpu", false);
   common.overview = in.get<bool>("overview", false);
   common.known_labels = in.get<double>("known-labels", 0.0);
   common.paper = in.get<std::map<std::string, std::string>>("paper", {});
@@ -280,6 +281,17 @@ std::vector<std::int64_t> parse_seeds(std::string_view text) {
     for (auto seed = first; seed <= last; ++seed) seeds.push_back(seed);
   }
   return seeds;
+}
+
+double parse_duration(std::string_view text) {
+  const std::map<char, double> units = {{'s', 1.0}, {'m', 60.0}, {'h', 3600.0}};
+  const auto unit = text.empty() ? units.end() : units.find(text.back());
+  std::int64_t count = 0;
+  const auto* last = text.data() + text.size() - (unit == units.end() ? 0 : 1);
+  const auto [end, error] = std::from_chars(text.data(), last, count);
+  if (unit == units.end() || error != std::errc() || end != last || count <= 0)
+    throw InvalidArgument("'{}' is no time; write it as 90s, 9m or 2h", text);
+  return static_cast<double>(count) * unit->second;
 }
 
 }  // namespace reproduce

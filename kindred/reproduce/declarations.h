@@ -41,6 +41,7 @@ struct Configuration {
   std::string method;
   std::string preset;
   Json options;
+  bool gpu = false;                          ///< Whether a GPU is of use to it.
   bool overview = false;                     ///< A column of the first table.
   double known_labels = 0.0;                 ///< The share of true labels it is given.
   std::map<std::string, std::string> paper;  ///< The paper's NMI, by task.
@@ -93,5 +94,8 @@ Declarations load_declarations(Scale scale);
 
 /// "1-3,7" as 1, 2, 3, 7. Throws InvalidArgument.
 std::vector<std::int64_t> parse_seeds(std::string_view text);
+
+/// "90s", "9m" or "2h" in seconds. Throws InvalidArgument.
+double parse_duration(std::string_view text);
 
 }  // namespace kindred::reproduce

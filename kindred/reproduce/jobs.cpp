@@ -46,7 +46,7 @@ std::vector<Job> jobs_of(const Declarations& declared, const std::vector<std::st
       for (const auto& configuration : wanted.configurations)
         for (const auto& task : wanted.tasks)
           for (const auto seed : wanted.seeds) {
-            Job job{task, configuration, seed, {}};
+            Job job{task, configuration, seed, {}, declared.configuration(configuration).gpu};
             const auto [place, is_new] = places.try_emplace(job.name(), jobs.size());
             if (is_new) jobs.push_back(std::move(job));
             add_outputs(wanted, jobs[place->second]);

@@ -26,6 +26,7 @@ struct Job {
   std::string configuration;
   std::int64_t seed = 0;
   std::vector<Output> outputs;
+  bool gpu = false;  ///< Whether a GPU is of use to it.
 
   std::string name() const;
 };

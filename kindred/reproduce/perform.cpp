@@ -8,7 +8,9 @@
 #include "kindred/core/files.h"
 #include "kindred/core/random.h"
 #include "kindred/core/resources.h"
+#include "kindred/core/stopwatch.h"
 #include "kindred/data/array_file.h"
+#include "kindred/data/formats.h"
 #include "kindred/envs/registry.h"
 #include "kindred/experts/experts.h"
 #include "kindred/experts/named_dataset.h"
@@ -37,14 +39,53 @@ DatasetOptions reading(const Task& task, const fs::path& files) {
   return options;
 }
 
-Dataset make_dataset(const Task& task, std::int64_t seed, const fs::path& files,
-                     const RunContext& run) {
-  if (!task.file.empty()) {
-    auto options = reading(task, files);
-    options.read.pool = run.pool;
-    return options.load();
+/// Where data of a task and seed are kept while jobs may share them; other options, another file.
+fs::path kept_data(const Task& task, std::int64_t seed, const Store& store) {
+  const auto options = std::hash<std::string>()(task.generate + task.options.dump());
+  return store.work("data") / fmt::format("{}-{}-{:x}.h5", task.name, seed, options);
+}
+
+/// Keeps data for other jobs, unless the disk has little room: they can make them again.
+void keep(const Trajectories& data, const fs::path& path) {
+  constexpr std::uintmax_t kSpareBytes = 10'000'000'000;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (const auto space = fs::space(path.parent_path(), error);
+      error || space.available < kSpareBytes)
+    return;
+  try {
+    write_trajectories(data, path, Format::kKindred);
+  } catch (const IoError&) {
   }
-  return {"", Format::kKindred, generate_named(task.generate, task.options, seed, run)};
+}
+
+/// What an earlier job kept, or made anew.
+Trajectories generated(const Task& task, std::int64_t seed, const Store& store,
+                       const RunContext& run) {
+  constexpr double kQuick = 1.0;  // seconds; reading would not be much quicker
+  const auto path = kept_data(task, seed, store);
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) {
+    ReadOptions options;
+    options.pool = run.pool;
+    try {
+      return read_trajectories(path, options);
+    } catch (const Error&) {
+      fs::remove(path, ignored);
+    }
+  }
+  const Stopwatch clock;
+  auto data = generate_named(task.generate, task.options, seed, run);
+  if (clock.seconds() > kQuick) keep(data, path);
+  return data;
+}
+
+Dataset make_dataset(const Task& task, std::int64_t seed, const Store& store, const fs::path& files,
+                     const RunContext& run) {
+  if (task.file.empty()) return {"", Format::kKindred, generated(task, seed, store, run)};
+  auto options = reading(task, files);
+  options.read.pool = run.pool;
+  return options.load();
 }
 
 /// The options with what they say of the task in the place of its names.
@@ -75,9 +116,11 @@ fs::path write_known_labels(const Trajectories& data, double share, std::int64_t
 }
 
 /// What a record says of the machine, beside what the run says.
-void add_machine(Json& machine) {
+void add_machine(Json& machine, std::int64_t at_once) {
   machine["processor"] = processor_name();
   machine["cores"] = std::thread::hardware_concurrency();
+  if (machine.at("device") != "cpu") machine["gpu"] = gpu_name();
+  machine["jobs_at_once"] = at_once;
 }
 
 /// How well each restart alone did: what a single run would have been.
@@ -94,14 +137,14 @@ void add_restart_scores(const RunFolder& folder, const Trajectories& data, Json&
 }
 
 /// The run's own record, less what is of no use elsewhere.
-Json clustering_record(const RunFolder& folder, const Trajectories& data) {
+Json clustering_record(const RunFolder& folder, const Trajectories& data, std::int64_t at_once) {
   Json record = Json::parse(read_text(folder.record()));
   for (const char* key : {"trace", "command"}) record.erase(key);
   for (const char* key : {"path", "files", "provenance", "reading"}) record["dataset"].erase(key);
   if (auto& options = record["options"]; options.value("seeds", "") != "")
     options["seeds"] = fs::path(options["seeds"].get<std::string>()).filename().string();
   add_restart_scores(folder, data, record["restarts"]);
-  add_machine(record["machine"]);
+  add_machine(record["machine"], at_once);
   return record;
 }
 
@@ -132,7 +175,7 @@ std::unique_ptr<Environment> environment_of(const Task& task, const Trajectories
 }
 
 Json evaluation_record(const LoadedRun& run, const Trajectories& data, const Task& task,
-                       const EvaluationVariant& variant, std::int64_t seed,
+                       const EvaluationVariant& variant, std::int64_t seed, std::int64_t at_once,
                        const RunContext& context) {
   EvaluateOptions options;
   from_json(options.describe(), variant.options, variant.name);
@@ -144,7 +187,7 @@ Json evaluation_record(const LoadedRun& run, const Trajectories& data, const Tas
                  {"options", to_json(options.describe())}};
   record.update(to_json(result));
   record["machine"] = {{"device", context.device}, {"threads", context.pool->threads()}};
-  add_machine(record["machine"]);
+  add_machine(record["machine"], at_once);
   return record;
 }
 
@@ -178,10 +221,10 @@ std::string why_no_data(const Task& task, const fs::path& files) {
 }
 
 void perform(const Declarations& declared, const Job& job, const Store& store,
-             const fs::path& files, RunContext run) {
+             const fs::path& files, std::int64_t at_once, RunContext run) {
   const auto& task = declared.task(job.task);
   const auto& configuration = declared.configuration(job.configuration);
-  const Dataset dataset = make_dataset(task, job.seed, files, run);
+  const Dataset dataset = make_dataset(task, job.seed, store, files, run);
   const fs::path labels = store.work(job.name() + "-labels.csv");
   const auto method = find_method(configuration.method).make();
   if (!configuration.preset.empty()) method->use_preset(configuration.preset);
@@ -208,12 +251,12 @@ void perform(const Declarations& declared, const Job& job, const Store& store,
     if (store.has(output.record)) continue;
     switch (output.kind) {
       case Output::Kind::kClustering:
-        store.write(output.record, clustering_record(folder, dataset.data));
+        store.write(output.record, clustering_record(folder, dataset.data, at_once));
         break;
       case Output::Kind::kEvaluation:
         store.write(output.record, evaluation_record(fitted, dataset.data, task,
                                                      declared.evaluation(output.variant),
-                                                     output.evaluation_seed, run));
+                                                     output.evaluation_seed, at_once, run));
         break;
       case Output::Kind::kReturns:
         store.write(output.record, returns_record(fitted, dataset.data));

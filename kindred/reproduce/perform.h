@@ -15,8 +15,9 @@ namespace kindred::reproduce {
 std::string why_no_data(const Task& task, const std::filesystem::path& files);
 
 /// Clusters and stores every output of the job that the store does not have. A clustering that was
-/// interrupted before goes on. Throws Interrupted when asked to stop; it can go on then too.
+/// interrupted before goes on. `at_once` jobs share the machine, as records are to say. Throws
+/// Interrupted when asked to stop; it can go on then too.
 void perform(const Declarations& declared, const Job& job, const Store& store,
-             const std::filesystem::path& files, RunContext run);
+             const std::filesystem::path& files, std::int64_t at_once, RunContext run);
 
 }  // namespace kindred::reproduce

@@ -45,9 +45,11 @@ Policies references_of(const RecordList& records, const std::string& name) {
   return policies;
 }
 
-/// The task's name without "own-": the paper knows no own ones.
+/// The task's name without "own-" or "strong-": the paper knows no own ones.
 std::string paper_name(const std::string& task) {
-  return task.starts_with("own-") ? task.substr(4) : task;
+  for (const std::string_view ours : {"own-", "strong-"})
+    if (task.starts_with(ours)) return task.substr(ours.size());
+  return task;
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
@@ -89,6 +91,22 @@ std::string with_interval(const std::vector<double>& values) {
   if (values.empty()) return "";
   if (values.size() < 2) return fmt::format("{:.1f}", values[0]);
   return fmt::format("{:.1f} ± {:.1f}", mean(values), interval(values));
+}
+
+Row downstream_row(const Task& task, const RecordList& records) {
+  RecordList picks;
+  std::int64_t right = 0;
+  for (const auto* record : records) {
+    picks.push_back(&record->at("pick"));
+    right += record->at("pick").at("cluster") == cluster_by_return(*record, true) ? 1 : 0;
+  }
+  return {task.title,
+          std::to_string(records.size()),
+          with_interval(numbers(picks, "score")),
+          with_interval(numbers(references_of(records, "weighted"), "score")),
+          with_interval(numbers(references_of(records, "all episodes"), "score")),
+          with_interval(numbers(references_of(records, "best 10%"), "score")),
+          fmt::format("{} of {}", right, records.size())};
 }
 
 }  // namespace
@@ -135,22 +153,11 @@ Lines best_centre_table(const Results& results) {
 
 Lines downstream_table(const Results& results) {
   std::vector<Row> rows;
-  for (const auto* task : results.declared.tasks_of("own")) {
-    const auto records = results.records.evaluations(task->name, "exact", "downstream");
-    if (records.empty()) continue;
-    RecordList picks;
-    std::int64_t right = 0;
-    for (const auto* record : records) {
-      picks.push_back(&record->at("pick"));
-      right += record->at("pick").at("cluster") == cluster_by_return(*record, true) ? 1 : 0;
-    }
-    rows.push_back({task->title, std::to_string(records.size()),
-                    with_interval(numbers(picks, "score")),
-                    with_interval(numbers(references_of(records, "weighted"), "score")),
-                    with_interval(numbers(references_of(records, "all episodes"), "score")),
-                    with_interval(numbers(references_of(records, "best 10%"), "score")),
-                    fmt::format("{} of {}", right, records.size())});
-  }
+  for (const char* group : {"own", "strong"})
+    for (const auto* task : results.declared.tasks_of(group))
+      if (const auto records = results.records.evaluations(task->name, "exact", "downstream");
+          !records.empty())
+        rows.push_back(downstream_row(*task, records));
   return rows.empty()
              ? Lines{}
              : table_of({"task", "seeds", "picked cluster, cloned", "BC weighted by posterior",

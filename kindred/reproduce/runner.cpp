@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <limits>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -24,8 +26,31 @@ struct Waiting {
 
 struct Child {
   Waiting at;
+  std::size_t lane = 0;
   std::unique_ptr<RunningProgram> program;
   Stopwatch clock{};
+};
+
+/// How long jobs took.
+class Durations {
+ public:
+  void add(const Job& job, double seconds) {
+    for (const auto& kind : {of_its_task(job), job.configuration})
+      longest_[kind] = std::max(longest_[kind], seconds);
+  }
+
+  /// As long as the longest of its task and configuration, or of its configuration; 0 where none
+  /// has ended yet.
+  double expected(const Job& job) const {
+    for (const auto& kind : {of_its_task(job), job.configuration})
+      if (const auto known = longest_.find(kind); known != longest_.end()) return known->second;
+    return 0.0;
+  }
+
+ private:
+  static std::string of_its_task(const Job& job) { return job.task + "-" + job.configuration; }
+
+  std::map<std::string, double> longest_;
 };
 
 /// The last line that is not empty.
@@ -45,13 +70,15 @@ class Runner {
   RunnerOutcome run() {
     while (!waiting_.empty() || !children_.empty()) {
       if (!ending_ && should_end()) end_early();
-      while (!ending_ && !waiting_.empty() && std::ssize(children_) < options_.at_once) start();
-      if (ending_ && children_.empty()) break;
+      for (std::size_t lane = 0; !ending_ && lane < options_.lanes.size(); ++lane) fill(lane);
+      if (children_.empty()) break;  // nothing more may begin
       tell();
       std::this_thread::sleep_for(kGlance);
       collect();
     }
     outcome_.left = std::ssize(waiting_);
+    outcome_.out_of_time =
+        outcome_.left > 0 && !outcome_.stopped && !outcome_.disk_full && options_.within > 0.0;
     tell();
     return std::move(outcome_);
   }
@@ -59,7 +86,12 @@ class Runner {
  private:
   bool should_end() {
     outcome_.stopped = options_.stop_requested && options_.stop_requested();
-    return outcome_.stopped || outcome_.disk_full;
+    return outcome_.stopped || outcome_.disk_full || seconds_left_to_run() <= 0.0;
+  }
+
+  double seconds_left_to_run() const {
+    return options_.within > 0.0 ? options_.within - clock_.seconds()
+                                 : std::numeric_limits<double>::infinity();
   }
 
   void end_early() {
@@ -67,11 +99,27 @@ class Runner {
     for (auto& child : children_) child.program->ask_to_end();
   }
 
-  void start() {
-    Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    auto program = std::make_unique<RunningProgram>(options_.program, options_.arguments(next.job));
-    children_.push_back({std::move(next), std::move(program)});
+  /// Begins what is next for the lane until it is full.
+  void fill(std::size_t lane) {
+    while (std::ranges::count(children_, lane, &Child::lane) < options_.lanes[lane].at_once) {
+      const auto next = std::ranges::find_if(waiting_, [&](const Waiting& one) {
+        return lane_of(one.job) == lane && durations_.expected(one.job) <= seconds_left_to_run();
+      });
+      if (next == waiting_.end()) return;
+      Waiting at = std::move(*next);
+      waiting_.erase(next);
+      auto program = std::make_unique<RunningProgram>(
+          options_.program, options_.arguments(at.job, options_.lanes[lane]));
+      children_.push_back({std::move(at), lane, std::move(program)});
+    }
+  }
+
+  /// The GPU's where it is of use, if there is one; else the first on the CPU.
+  std::size_t lane_of(const Job& job) const {
+    const auto& lanes = options_.lanes;
+    const auto found = std::ranges::find_if(
+        lanes, [&](const Lane& lane) { return (lane.device != "cpu") == job.gpu; });
+    return found == lanes.end() ? 0 : static_cast<std::size_t>(found - lanes.begin());
   }
 
   void collect() {
@@ -94,6 +142,7 @@ class Runner {
     if (result.problem.empty() && whole) {
       ++outcome_.done;
       busy_seconds_ += child.clock.seconds();
+      durations_.add(child.at.job, child.clock.seconds());
       return tell(fmt::format("{}: {:.1f} s{}", name, child.clock.seconds(), score_words(name)));
     }
     if (ending_) return waiting_.push_front(std::move(child.at));
@@ -139,7 +188,7 @@ class Runner {
     if (now.done > 0)
       now.seconds_left = busy_seconds_ / static_cast<double>(now.done) *
                          static_cast<double>(now.left + std::ssize(children_)) /
-                         static_cast<double>(options_.at_once);
+                         static_cast<double>(jobs_at_once(options_.lanes));
     now.news = std::move(news);
     options_.watch(now);
   }
@@ -149,6 +198,7 @@ class Runner {
   std::deque<Waiting> waiting_;
   std::vector<Child> children_;
   RunnerOutcome outcome_;
+  Durations durations_;
   Stopwatch clock_;
   double busy_seconds_ = 0.0;
   bool ending_ = false;
@@ -163,13 +213,39 @@ std::vector<Job> missing(std::vector<Job> jobs, const Store& store, std::int64_t
   return jobs;
 }
 
-std::int64_t jobs_at_once(const std::string& device) {
-  if (device != "cpu") return 1;  // one fills it
+Machine this_machine() {
+  return {std::max<std::int64_t>(1, std::thread::hardware_concurrency()), available_memory_mb()};
+}
+
+std::vector<Lane> lanes_for(const std::vector<Job>& jobs, const Machine& machine,
+                            const std::string& device, std::int64_t at_once, std::int64_t threads) {
   constexpr double kJobMb = 1200.0;
-  const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  const double memory = available_memory_mb();
-  if (memory <= 0.0) return cores;
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(memory / kJobMb), 1, cores);
+  constexpr std::int64_t kMostOnGpu = 8;  // more would only wait for each other
+  const auto most =
+      machine.memory_mb > 0.0
+          ? std::clamp<std::int64_t>(static_cast<std::int64_t>(machine.memory_mb / kJobMb), 1,
+                                     machine.cores)
+          : machine.cores;
+  const auto on_gpu = device == "cpu" ? 0 : std::ranges::count(jobs, true, &Job::gpu);
+  const auto on_cpu = std::ssize(jobs) - on_gpu;
+  std::vector<Lane> lanes;
+  const auto add = [&](const std::string& where, std::int64_t wanted, std::int64_t there_are) {
+    if (there_are > 0) lanes.push_back({where, std::clamp<std::int64_t>(wanted, 1, there_are)});
+  };
+  add(device, at_once > 0 ? at_once : std::min(kMostOnGpu, std::min(most, machine.cores / 2)),
+      on_gpu);
+  const auto beside = jobs_at_once(lanes);
+  add("cpu", at_once > 0 && beside == 0 ? at_once : most - beside, on_cpu);
+  for (auto& lane : lanes)
+    lane.threads =
+        threads > 0 ? threads : std::max<std::int64_t>(1, machine.cores / jobs_at_once(lanes));
+  return lanes;
+}
+
+std::int64_t jobs_at_once(const std::vector<Lane>& lanes) {
+  std::int64_t sum = 0;
+  for (const auto& lane : lanes) sum += lane.at_once;
+  return sum;
 }
 
 RunnerOutcome run_jobs(std::vector<Job> jobs, const Store& store, const RunnerOptions& options) {

@@ -30,10 +30,37 @@ struct Overview {
   std::string news;           ///< What happened since the last time, in a sentence; mostly empty.
 };
 
+/// A part of the machine, and how many jobs share it.
+struct Lane {
+  std::string device = "cpu";
+  std::int64_t at_once = 1;
+  std::int64_t threads = 1;  ///< Of each.
+};
+
+/// What there is to share.
+struct Machine {
+  std::int64_t cores = 1;
+  double memory_mb = 0.0;  ///< 0: not known.
+};
+
+Machine this_machine();
+
+/// How jobs share the machine: on `device` those it is of use to, on the cores that are left the
+/// others. `at_once` jobs on the device, or, when 0, as many as cores and memory allow; each has
+/// `threads`, or, when 0, its share of the cores. Without jobs there are no lanes.
+std::vector<Lane> lanes_for(const std::vector<Job>& jobs, const Machine& machine,
+                            const std::string& device, std::int64_t at_once, std::int64_t threads);
+
+/// Of all lanes.
+std::int64_t jobs_at_once(const std::vector<Lane>& lanes);
+
 struct RunnerOptions {
   std::filesystem::path program;  ///< That does one job when started with these arguments.
-  std::function<std::vector<std::string>(const Job& job)> arguments;
-  std::int64_t at_once = 1;
+  std::function<std::vector<std::string>(const Job& job, const Lane& lane)> arguments;
+  std::vector<Lane> lanes = {Lane{}};
+  /// Seconds after which what runs is asked to end; what by earlier jobs of its kind would not end
+  /// in time is not begun. 0: no limit.
+  double within = 0.0;
   std::function<void(const Overview&)> watch;  ///< Called several times a second; may be empty.
   std::function<bool()> stop_requested;        ///< May be empty.
 };
@@ -46,20 +73,18 @@ struct Failure {
 struct RunnerOutcome {
   std::int64_t stored = 0;
   std::int64_t done = 0;
-  std::int64_t left = 0;  ///< Not done because it was asked to stop, or the disk is full.
+  std::int64_t left = 0;  ///< Not done: asked to stop, out of time, or the disk is full.
   std::vector<Failure> failed;
   bool stopped = false;
+  bool out_of_time = false;
   bool disk_full = false;
 };
 
 /// The jobs with those outputs alone that are not in the store; `stored` counts the others.
 std::vector<Job> missing(std::vector<Job> jobs, const Store& store, std::int64_t& stored);
 
-/// How many jobs this machine can do at once: by its cores, and memory where each takes its share.
-std::int64_t jobs_at_once(const std::string& device);
-
-/// A job that fails is tried once more when the others are done. Throws IoError when no process can
-/// be started.
+/// Begins jobs in their order. A job that fails is tried once more when the others are done. Throws
+/// IoError when no process can be started.
 RunnerOutcome run_jobs(std::vector<Job> jobs, const Store& store, const RunnerOptions& options);
 
 }  // namespace kindred::reproduce

@@ -1,6 +1,7 @@
 // Where results are kept: a folder of small JSON files, one scale each. The folder holds
 //   NAME.json   a record              store.json  the scale
 //   .work/JOB/  a clustering under way, from which an interrupted one goes on
+//   .work/data/ generated data that jobs share, until all are done
 #pragma once
 
 #include <filesystem>

@@ -50,6 +50,23 @@ TEST_P(AtBothScales, MethodsTakeTheirOptions) {
   }
 }
 
+TEST(Declarations, GpusAreForNetworksAndAutoencoders) {
+  // Searches by exact policies would search by networks instead, or refuse.
+  for (const auto& one : load_declarations(Scale::kPaper).configurations)
+    EXPECT_EQ(one.gpu,
+              one.preset == "paper" || (one.method != "pg-kmeans" && one.method != "sorl" &&
+                                        one.method != "return-kmeans"))
+        << one.name;
+}
+
+TEST(Declarations, ReadsDurations) {
+  EXPECT_EQ(parse_duration("90s"), 90.0);
+  EXPECT_EQ(parse_duration("9m"), 540.0);
+  EXPECT_EQ(parse_duration("2h"), 7200.0);
+  for (const char* wrong : {"", "m", "9", "9 m", "-3m", "0s", "1.5h", "m9"})
+    EXPECT_THROW(parse_duration(wrong), InvalidArgument) << wrong;
+}
+
 TEST_P(AtBothScales, EveryItemHasSomethingToDo) {
   const auto declared = load_declarations(GetParam());
   for (const auto& item : declared.items)
