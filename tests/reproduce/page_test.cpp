@@ -102,7 +102,7 @@ TEST_F(PageTest, DrawsFigures) {
   const auto& loss = files.at(folder_ / "results" / "figures" / "nmi-loss.svg");
   std::size_t points = 0;
   for (auto at = loss.find("<circle"); at != loss.npos; at = loss.find("<circle", at + 1)) ++points;
-  EXPECT_EQ(points, 4U) << "one per seed";
+  EXPECT_EQ(points, 5U) << "one per seed, and the legend's";
 }
 
 TEST_F(PageTest, CountsSingleRunsThatSucceed) {
