@@ -185,12 +185,12 @@ struct ReproduceCommand {
 
   void run_items(const Declarations& declared, const Store& results) {
     require_device(device);
+    RunnerOptions options;
+    if (!within.empty()) options.within = parse_duration(within);
     std::int64_t stored = 0;
     auto jobs = missing(chosen_jobs(declared), results, stored);
     drop_what_lacks_data(declared, jobs);
     const auto lock = results.begin_work();
-    RunnerOptions options;
-    if (!within.empty()) options.within = parse_duration(within);
     options.lanes = lanes_for(jobs, this_machine(), device, at_once, threads);
     const auto all = jobs_at_once(options.lanes);
     say(fmt::format("{} to do, {} stored before; at once: {}.",

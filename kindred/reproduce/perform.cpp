@@ -177,7 +177,8 @@ std::unique_ptr<Environment> environment_of(const Task& task, const Trajectories
 
 Json evaluation_record(const LoadedRun& run, const Trajectories& data, const Task& task,
                        const EvaluationVariant& variant, std::int64_t seed, Company company,
-                       const RunContext& context) {
+                       RunContext context) {
+  context.device = "cpu";  // evaluating uses no GPU
   EvaluateOptions options;
   from_json(options.describe(), variant.options, variant.name);
   options.seed = seed;
