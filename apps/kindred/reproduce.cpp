@@ -32,7 +32,8 @@ struct ReproduceCommand {
   bool list = false;
   bool render = false;
   bool check = false;
-  std::string job;  ///< In a child: the one to do.
+  std::string job;             ///< In a child: the one to do.
+  std::int64_t on_device = 1;  ///< In a child: jobs that share its device.
   std::string scale = "paper";
   std::string store;
   std::string readme;
@@ -148,7 +149,7 @@ struct ReproduceCommand {
     run.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     run.device = device;
     run.stop_requested = stop_requested;
-    perform(declared, *found, results, files, std::max<std::int64_t>(1, at_once), run);
+    perform(declared, *found, results, files, {std::max<std::int64_t>(1, at_once), on_device}, run);
   }
 
   /// What starts a child for a job.
@@ -162,6 +163,7 @@ struct ReproduceCommand {
              {"--store", store},
              {"--files", files},
              {"--jobs", std::to_string(all)},
+             {"--on-device", std::to_string(lane.at_once)},
              {"--threads", std::to_string(lane.threads)},
              {"--device", lane.device}}) {
       arguments.push_back(name);
@@ -183,12 +185,12 @@ struct ReproduceCommand {
 
   void run_items(const Declarations& declared, const Store& results) {
     require_device(device);
+    RunnerOptions options;
+    if (!within.empty()) options.within = parse_duration(within);
     std::int64_t stored = 0;
     auto jobs = missing(chosen_jobs(declared), results, stored);
     drop_what_lacks_data(declared, jobs);
     const auto lock = results.begin_work();
-    RunnerOptions options;
-    if (!within.empty()) options.within = parse_duration(within);
     options.lanes = lanes_for(jobs, this_machine(), device, at_once, threads);
     const auto all = jobs_at_once(options.lanes);
     say(fmt::format("{} to do, {} stored before; at once: {}.",
@@ -300,6 +302,7 @@ void add_reproduce(CLI::App& app) {
   command->add_flag("--render", state->render, "Write the page of results and its figures");
   command->add_flag("--check", state->check, "With --render: write nothing, compare");
   command->add_option("--job", state->job, "")->group("");  // for our own children
+  command->add_option("--on-device", state->on_device, "")->group("");
   state->common.add_json(*command);
   state->flags.add(*command, state->describe(), "Run");
   state->flags.add_uniform(*command);

@@ -145,6 +145,7 @@ class ItemReader {
     item.name = name;
     item.title = in.get<std::string>("title");
     item.paper = in.get<Json>("paper", no_options());
+    item.why = in.get<std::map<std::string, std::string>>("why", {});
     for (const auto& measurement : in.get<Json>("measure"))
       item.measurements.push_back(read_measurement(measurement, in.where()));
     in.finish();

@@ -69,6 +69,8 @@ struct Item {
   std::string title;
   std::vector<Measurement> measurements;
   Json paper;  ///< The paper's numbers, in the shape its table needs.
+  /// Why we fall short of them, by "row/column" or "row" as their shape has them.
+  std::map<std::string, std::string> why;
 };
 
 /// Everything at one scale, with names that lead somewhere.

@@ -46,6 +46,30 @@ double weighted_mean(const RecordList& rows, const std::string& value, const std
   return sum / all;
 }
 
+/// Clusterings by seed that were made on a GPU beside those that have the seed's name.
+std::vector<std::pair<std::string, const Json*>> measured_again(const Results& results,
+                                                                const Task& task,
+                                                                const std::string& configuration) {
+  constexpr std::string_view kMark = "-cuda";
+  const auto begin = task.name + "-" + configuration + "-";
+  std::vector<std::pair<std::string, const Json*>> found;
+  for (const auto& name : results.records.named(begin, std::string(kMark))) {
+    auto seed = name.substr(begin.size(), name.size() - begin.size() - kMark.size());
+    if (is_number(seed)) found.emplace_back(std::move(seed), results.records.find(name));
+  }
+  return found;
+}
+
+/// "AMD EPYC (2 cores)" or "NVIDIA H200 beside AMD EPYC (2 cores)"; empty where it does not say.
+std::string machine_words(const Json& machine) {
+  if (!machine.contains("processor")) return "";
+  const auto processor = fmt::format("{} ({} cores)", machine["processor"].get<std::string>(),
+                                     machine["cores"].get<std::int64_t>());
+  return machine.at("device") == "cpu"
+             ? processor
+             : fmt::format("{} beside {}", machine.value("gpu", "GPU"), processor);
+}
+
 }  // namespace
 
 Lines table_of(const Row& head, const std::vector<Row>& rows) {
@@ -168,7 +192,6 @@ Lines caae_speed_table(const Results& results) {
 }
 
 Lines gpu_table(const Results& results) {
-  constexpr std::string_view kMark = "-cuda";
   const auto nmi = [](const Json& record) {
     return fmt::format("{:.4f}", record.at("result").at("nmi").get<double>());
   };
@@ -177,25 +200,54 @@ Lines gpu_table(const Results& results) {
   };
   std::vector<Row> rows;
   for (const auto& configuration : results.declared.configurations)
-    for (const auto& task : results.declared.tasks) {
-      const auto begin = task.name + "-" + configuration.name + "-";
-      for (const auto& name : results.records.named(begin, std::string(kMark))) {
-        const auto on_cpu = name.substr(0, name.size() - kMark.size());
-        const auto seed = on_cpu.substr(begin.size());
-        if (!is_number(seed)) continue;  // of a configuration with a longer name
-        const auto& record = *results.records.find(name);
-        Row row = {task.title, configuration.title, seed, seconds(record), nmi(record), "", ""};
-        if (const auto* beside = results.records.find(on_cpu)) {
-          row[5] = nmi(*beside);
-          row[6] = fmt::format("{} ({})", seconds(*beside),
-                               beside->at("machine").at("threads").get<std::int64_t>());
+    for (const auto& task : results.declared.tasks)
+      for (const auto& [seed, record] : measured_again(results, task, configuration.name)) {
+        Row row = {task.title, configuration.title, seed, seconds(*record), nmi(*record), "", ""};
+        const auto* first =
+            results.records.find(fmt::format("{}-{}-{}", task.name, configuration.name, seed));
+        if (first && first->at("machine").at("device") == "cpu") {
+          row[5] = nmi(*first);
+          row[6] = fmt::format("{} ({})", seconds(*first),
+                               first->at("machine").at("threads").get<std::int64_t>());
         }
         rows.push_back(std::move(row));
       }
-    }
   if (rows.empty()) return {};
   return table_of({"task", "method", "seed", "seconds", "NMI", "NMI on a CPU", "its seconds"},
                   rows);
+}
+
+RecordList undisturbed(const Results& results, const Task& task, const std::string& configuration,
+                       const std::string& device) {
+  auto records = results.records.clusterings(task.name, configuration);
+  for (const auto& [seed, record] : measured_again(results, task, configuration))
+    records.push_back(record);
+  records = made_on(records, device);
+  std::erase_if(records, [](const Json* record) {
+    return record->at("machine").value("jobs_at_once", 1) > 1;
+  });
+  return records;
+}
+
+Lines gpu_minutes(const Results& results, const std::string& item) {
+  double sum = 0.0, share = 0.0;
+  std::int64_t count = 0, all = 0;
+  for (const auto& job : jobs_of(results.declared, {item})) {
+    const auto* record = results.records.find(job.name());
+    if (!record) continue;
+    ++all;
+    if (record->at("machine").at("device") == "cpu") continue;
+    ++count;
+    const double seconds = record->at("timings").at("fit").get<double>();
+    sum += seconds;
+    share += seconds / record->at("machine").value("jobs_on_device", 1.0);
+  }
+  if (count == 0) return {};
+  return {"",
+          fmt::format("GPU: {} of these {} clusterings were made on one, in {:.0f} minutes of its "
+                      "time: {:.0f} minutes",
+                      count, all, share / 60.0, sum / 60.0),
+          "of clustering, while several jobs shared it."};
 }
 
 Lines examples_table(const Results& results) {
@@ -228,30 +280,26 @@ Lines examples_table(const Results& results) {
 }
 
 Lines made_by(const Results& results) {
-  std::set<std::string> versions, dates, machines;
-  std::int64_t count = 0, silent = 0;
+  std::set<std::string> versions, dates;
+  std::map<std::string, std::int64_t> machines;
+  std::int64_t count = 0;
   for (const auto& name : results.records.named("", "")) {
     const auto& record = *results.records.find(name);
     if (!record.is_object() || !record.contains("started")) continue;
     ++count;
     if (record.contains("version")) versions.insert(record["version"].get<std::string>());
     dates.insert(record["started"].get<std::string>().substr(0, 10));
-    const auto& machine = record.at("machine");
-    if (machine.contains("processor"))
-      machines.insert(fmt::format("{} ({} cores{})", machine["processor"].get<std::string>(),
-                                  machine["cores"].get<std::int64_t>(),
-                                  machine.at("device") == "cpu" ? "" : ", GPU"));
-    else
-      ++silent;
+    ++machines[machine_words(record.value("machine", Json::object()))];
   }
   if (count == 0) return {};
   Lines lines = {
       fmt::format("{} records of clusterings and evaluations, made by Kindred {} from {} to {}.",
                   grouped(count), fmt::join(versions, ", "), *dates.begin(), *dates.rbegin())};
-  if (!machines.empty()) lines.push_back(fmt::format("Processors: {}.", fmt::join(machines, "; ")));
-  if (silent > 0)
-    lines.push_back(
-        fmt::format("{} of them are older than records that name the processor.", grouped(silent)));
+  for (const auto& [machine, made] : machines)
+    lines.push_back(machine.empty()
+                        ? fmt::format("- {} before records named the processor", grouped(made))
+                        : fmt::format("- {} on {}", grouped(made), machine));
+  if (lines.size() > 1) lines.insert(lines.begin() + 1, "");
   return lines;
 }
 

@@ -116,11 +116,12 @@ fs::path write_known_labels(const Trajectories& data, double share, std::int64_t
 }
 
 /// What a record says of the machine, beside what the run says.
-void add_machine(Json& machine, std::int64_t at_once) {
+void add_machine(Json& machine, Company company) {
   machine["processor"] = processor_name();
   machine["cores"] = std::thread::hardware_concurrency();
   if (machine.at("device") != "cpu") machine["gpu"] = gpu_name();
-  machine["jobs_at_once"] = at_once;
+  machine["jobs_at_once"] = company.on_machine;
+  machine["jobs_on_device"] = company.on_device;
 }
 
 /// How well each restart alone did: what a single run would have been.
@@ -137,14 +138,14 @@ void add_restart_scores(const RunFolder& folder, const Trajectories& data, Json&
 }
 
 /// The run's own record, less what is of no use elsewhere.
-Json clustering_record(const RunFolder& folder, const Trajectories& data, std::int64_t at_once) {
+Json clustering_record(const RunFolder& folder, const Trajectories& data, Company company) {
   Json record = Json::parse(read_text(folder.record()));
   for (const char* key : {"trace", "command"}) record.erase(key);
   for (const char* key : {"path", "files", "provenance", "reading"}) record["dataset"].erase(key);
   if (auto& options = record["options"]; options.value("seeds", "") != "")
     options["seeds"] = fs::path(options["seeds"].get<std::string>()).filename().string();
   add_restart_scores(folder, data, record["restarts"]);
-  add_machine(record["machine"], at_once);
+  add_machine(record["machine"], company);
   return record;
 }
 
@@ -175,8 +176,9 @@ std::unique_ptr<Environment> environment_of(const Task& task, const Trajectories
 }
 
 Json evaluation_record(const LoadedRun& run, const Trajectories& data, const Task& task,
-                       const EvaluationVariant& variant, std::int64_t seed, std::int64_t at_once,
-                       const RunContext& context) {
+                       const EvaluationVariant& variant, std::int64_t seed, Company company,
+                       RunContext context) {
+  context.device = "cpu";  // evaluating uses no GPU
   EvaluateOptions options;
   from_json(options.describe(), variant.options, variant.name);
   options.seed = seed;
@@ -187,7 +189,7 @@ Json evaluation_record(const LoadedRun& run, const Trajectories& data, const Tas
                  {"options", to_json(options.describe())}};
   record.update(to_json(result));
   record["machine"] = {{"device", context.device}, {"threads", context.pool->threads()}};
-  add_machine(record["machine"], at_once);
+  add_machine(record["machine"], company);
   return record;
 }
 
@@ -221,7 +223,7 @@ std::string why_no_data(const Task& task, const fs::path& files) {
 }
 
 void perform(const Declarations& declared, const Job& job, const Store& store,
-             const fs::path& files, std::int64_t at_once, RunContext run) {
+             const fs::path& files, Company company, RunContext run) {
   const auto& task = declared.task(job.task);
   const auto& configuration = declared.configuration(job.configuration);
   const Dataset dataset = make_dataset(task, job.seed, store, files, run);
@@ -251,12 +253,12 @@ void perform(const Declarations& declared, const Job& job, const Store& store,
     if (store.has(output.record)) continue;
     switch (output.kind) {
       case Output::Kind::kClustering:
-        store.write(output.record, clustering_record(folder, dataset.data, at_once));
+        store.write(output.record, clustering_record(folder, dataset.data, company));
         break;
       case Output::Kind::kEvaluation:
         store.write(output.record, evaluation_record(fitted, dataset.data, task,
                                                      declared.evaluation(output.variant),
-                                                     output.evaluation_seed, at_once, run));
+                                                     output.evaluation_seed, company, run));
         break;
       case Output::Kind::kReturns:
         store.write(output.record, returns_record(fitted, dataset.data));

@@ -14,10 +14,15 @@ namespace kindred::reproduce {
 /// datasets that are not ours to ship.
 std::string why_no_data(const Task& task, const std::filesystem::path& files);
 
+/// How many jobs go on at the same time, as records are to say: their seconds depend on it.
+struct Company {
+  std::int64_t on_machine = 1;
+  std::int64_t on_device = 1;
+};
+
 /// Clusters and stores every output of the job that the store does not have. A clustering that was
-/// interrupted before goes on. `at_once` jobs share the machine, as records are to say. Throws
-/// Interrupted when asked to stop; it can go on then too.
+/// interrupted before goes on. Throws Interrupted when asked to stop; it can go on then too.
 void perform(const Declarations& declared, const Job& job, const Store& store,
-             const std::filesystem::path& files, std::int64_t at_once, RunContext run);
+             const std::filesystem::path& files, Company company, RunContext run);
 
 }  // namespace kindred::reproduce

@@ -109,7 +109,28 @@ Row downstream_row(const Task& task, const RecordList& records) {
           fmt::format("{} of {}", right, records.size())};
 }
 
+/// The highest score among the policies of each record.
+std::vector<double> best_scores(const RecordList& records) {
+  std::vector<double> best;
+  for (const auto* record : records) {
+    RecordList clusters;
+    for (const auto& cluster : record->at("clusters")) clusters.push_back(&cluster);
+    best.push_back(most(numbers(clusters, "score")));
+  }
+  return best;
+}
+
 }  // namespace
+
+std::vector<double> expert_scores(const Results& results, const Task& task) {
+  return numbers(clusters_of(results.records.evaluations(task.name, "pg-kmeans", "default"), true),
+                 "score");
+}
+
+std::vector<double> best_centre_scores(const Results& results, const Task& task, std::int64_t k) {
+  return best_scores(
+      results.records.evaluations(task.name, fmt::format("pg-kmeans-k{}", k), "as-left"));
+}
 
 Lines returns_table(const Results& results) {
   std::vector<Row> rows;
@@ -118,6 +139,10 @@ Lines returns_table(const Results& results) {
       if (const auto records = results.records.evaluations(task.name, "pg-kmeans", variant);
           !records.empty())
         rows.push_back(returns_row(results, task, variant, records));
+  for (const auto& task : results.declared.tasks)
+    if (const auto records = results.records.evaluations(task.name, "exact", "default");
+        !records.empty())
+      rows.push_back(returns_row(results, task, "default, told no k", records));
   return rows.empty() ? Lines{}
                       : table_of({"task", "policies", "seeds", "in the data", "expert's centre",
                                   "medium's centre", "BC on all", "BC on best 10%", "pick",
@@ -130,22 +155,20 @@ Lines best_centre_table(const Results& results) {
   const auto& paper = results.declared.item("best-centre-by-k").paper;
   Row head = {"task"};
   for (const auto k : ks) head.push_back(fmt::format("k = {}", k));
+  head.emplace_back("default, told no k");
   std::vector<Row> rows;
   bool any = false;
   for (const auto* task : results.declared.tasks_of("shared")) {
     Row row = {task->title};
     for (std::size_t i = 0; i < ks.size(); ++i) {
-      std::vector<double> best;
-      for (const auto* record : results.records.evaluations(
-               task->name, fmt::format("pg-kmeans-k{}", ks[i]), "as-left")) {
-        RecordList clusters;
-        for (const auto& cluster : record->at("clusters")) clusters.push_back(&cluster);
-        best.push_back(most(numbers(clusters, "score")));
-      }
+      const auto best = best_centre_scores(results, *task, ks[i]);
       any = any || !best.empty();
       row.push_back(beside_paper(best.empty() ? "" : fmt::format("{:.0f}", mean(best)),
                                  paper.at(task->name).at(i)));
     }
+    const auto told_nothing =
+        best_scores(results.records.evaluations(task->name, "exact", "default"));
+    row.push_back(told_nothing.empty() ? "" : fmt::format("{:.0f}", mean(told_nothing)));
     rows.push_back(row);
   }
   return any ? table_of(head, rows) : Lines{};

@@ -47,6 +47,13 @@ RecordList Records::evaluations(const std::string& task, const std::string& conf
   return found;
 }
 
+RecordList made_on(const RecordList& records, const std::string& device) {
+  RecordList found;
+  for (const auto* record : records)
+    if (record->at("machine").at("device") == device) found.push_back(record);
+  return found;
+}
+
 std::vector<double> numbers(const RecordList& records, const std::string& path) {
   const Json::json_pointer at("/" + path);
   std::vector<double> values;

@@ -33,6 +33,9 @@ class Records {
   mutable std::map<std::string, Json> read_;
 };
 
+/// Those made on a device: "cpu" or "cuda".
+RecordList made_on(const RecordList& records, const std::string& device);
+
 /// Whether a part of a record's name is one, as a seed is.
 bool is_number(std::string_view text);
 

@@ -235,7 +235,10 @@ std::vector<Lane> lanes_for(const std::vector<Job>& jobs, const Machine& machine
   add(device, at_once > 0 ? at_once : std::min(kMostOnGpu, std::min(most, machine.cores / 2)),
       on_gpu);
   const auto beside = jobs_at_once(lanes);
-  add("cpu", at_once > 0 && beside == 0 ? at_once : most - beside, on_cpu);
+  if (at_once > 0)  // who names a number knows the memory
+    add("cpu", beside == 0 ? at_once : machine.cores - beside, on_cpu);
+  else
+    add("cpu", most - beside, on_cpu);
   for (auto& lane : lanes)
     lane.threads =
         threads > 0 ? threads : std::max<std::int64_t>(1, machine.cores / jobs_at_once(lanes));

@@ -49,6 +49,18 @@ TEST_F(Reproduce, MeasuresRendersAndDoesNothingTwice) {
   expect_bad_input(check, "is not what the records say");
 }
 
+TEST_F(Reproduce, SaysHowManyJobsSharedTheMachine) {
+  auto command = kOne;
+  command.insert(command.end(), {"--jobs", "2", "--threads", "1"});
+  ASSERT_EQ(run(command).code, 0);
+  const auto machine =
+      json::parse(kindred::read_text(folder_ / "store/diagonal-exact-301.json"))["machine"];
+  EXPECT_EQ(machine["jobs_at_once"], 2);
+  EXPECT_EQ(machine["jobs_on_device"], 2);
+  EXPECT_EQ(machine["device"], "cpu");
+  EXPECT_FALSE(machine.contains("gpu"));
+}
+
 TEST_F(Reproduce, EvaluatesPolicies) {
   const auto outcome = run(
       {"reproduce", "downstream", "--scale", "small", "--tasks", "own-hopper", "--store", "store"});
@@ -124,6 +136,8 @@ TEST_F(Reproduce, SaysWhatIsWrong) {
   expect_bad_input({"reproduce"}, "name an item, or --render");
   expect_bad_input({"reproduce", "main", "--scale", "small", "--tasks", "x"},
                    "there is no task 'x'");
+  expect_bad_input({"reproduce", "main", "--scale", "small", "--within", "soon"},
+                   "'soon' is no time; write it as 90s, 9m or 2h");
   kindred::write_text(folder_ / "mine.txt", "");
   expect_bad_input({"reproduce", "main", "--scale", "small", "--store", "."}, "holds other things");
   ASSERT_EQ(run(kOne).code, 0);

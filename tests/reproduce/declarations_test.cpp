@@ -87,6 +87,16 @@ TEST(Declarations, SeedsAreEnoughForThePaper) {
   }
 }
 
+TEST(Declarations, ReasonsAreForNumbersOfThePaper) {
+  for (const auto& item : load_declarations(Scale::kPaper).items)
+    for (const auto& [place, reason] : item.why) {
+      const auto row = place.substr(0, place.find('/'));
+      ASSERT_TRUE(item.paper.contains(row)) << item.name << ": " << place;
+      if (row == place || !item.paper[row].is_object()) continue;
+      EXPECT_TRUE(item.paper[row].contains(place.substr(row.size() + 1))) << place;
+    }
+}
+
 TEST(Declarations, SmallOnesNeedNoFiles) {
   for (const auto& task : load_declarations(Scale::kSmall).tasks) EXPECT_EQ(task.file, "");
 }

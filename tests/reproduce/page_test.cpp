@@ -36,9 +36,39 @@ TEST_F(PageTest, ShowsOursBesideThePapers) {
   const auto text = page();
   EXPECT_THAT(text, HasSubstr("| Hopper m-e | 2 | 0.95 | 0.93 (0.99) |")) << "mean, the paper's";
   EXPECT_THAT(text, HasSubstr("0.93 ± 0.04 (2)")) << "deviation and number of seeds";
-  EXPECT_THAT(text, HasSubstr("- PG-Kmeans on Hopper m-e: 0.93 instead of 0.99."));
   EXPECT_THAT(text, HasSubstr("made by Kindred 9.9 from 2030-01-02 to 2030-01-02"));
-  EXPECT_THAT(text, HasSubstr("Processors: An Example (2 cores)."));
+  EXPECT_THAT(text, HasSubstr("- 2 on An Example (2 cores)\n"));
+}
+
+TEST_F(PageTest, SaysWhatFallsShortAndWhy) {
+  add("hopper", "pg-kmeans", 1, 0.93);
+  add("extra", "caae", 1, 0.2);
+  add("ant", "caae", 1, 0.97);
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("- PG-Kmeans on Hopper m-e: 0.93 instead of 0.99. We do not know"));
+  EXPECT_THAT(text, HasSubstr("- CAAE on Extra: 0.20 instead of 0.43. No setting that was tried"));
+  EXPECT_THAT(text, Not(HasSubstr("- CAAE on Ant"))) << "is above the paper's";
+  EXPECT_THAT(text, Not(HasSubstr("- SORL on"))) << "a reason, but no record";
+}
+
+TEST_F(PageTest, TellsGpusFromCpus) {
+  add("hopper", "caae", 1, 1.0);
+  auto record = testing::clustering(1.0, 2);
+  record["machine"].update(
+      {{"device", "cuda"}, {"gpu", "A GPU"}, {"jobs_at_once", 16}, {"jobs_on_device", 8}});
+  record["timings"]["fit"] = 960.0;
+  store_.write("hopper-caae-2", record);
+  record["machine"]["jobs_at_once"] = 1;
+  record["timings"]["fit"] = 6.0;
+  store_.write("hopper-caae-1-cuda", record);
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("- 2 on A GPU beside An Example (2 cores)\n"));
+  EXPECT_THAT(text, HasSubstr("GPU: 1 of these 2 clusterings were made on one, in 2 minutes of "
+                              "its time: 16 minutes\nof clustering"));
+  EXPECT_THAT(text, HasSubstr("| 60.0 (60.0); GPU 960.0 (960.0) |")) << "not their mean";
+  EXPECT_THAT(text, HasSubstr("|  | ours, GPU |  |  |  | 0.10 |"))
+      << "of the one that had the machine to itself";
+  EXPECT_THAT(text, HasSubstr("| Hopper m-e | CAAE | 1 | 6.0 | 1.0000 | 1.0000 | 60.0 (2) |"));
 }
 
 TEST_F(PageTest, SaysWhatIsMissing) {
@@ -72,7 +102,7 @@ TEST_F(PageTest, DrawsFigures) {
   const auto& loss = files.at(folder_ / "results" / "figures" / "nmi-loss.svg");
   std::size_t points = 0;
   for (auto at = loss.find("<circle"); at != loss.npos; at = loss.find("<circle", at + 1)) ++points;
-  EXPECT_EQ(points, 4U) << "one per seed";
+  EXPECT_EQ(points, 5U) << "one per seed, and the legend's";
 }
 
 TEST_F(PageTest, CountsSingleRunsThatSucceed) {

@@ -133,6 +133,7 @@ TEST(Lanes, ShareTheMachine) {
   EXPECT_EQ(describe(lanes_for(jobs, large, "cpu", 4, 0)), "cpu: 4 x 4; ");
   EXPECT_EQ(describe(lanes_for(jobs, large, "cpu", 4, 2)), "cpu: 4 x 2; ");
   EXPECT_EQ(describe(lanes_for(jobs, {16, 5000.0}, "cuda", 0, 0)), "cuda: 4 x 3; cpu: 1 x 3; ");
+  EXPECT_EQ(describe(lanes_for(jobs, {16, 5000.0}, "cuda", 8, 0)), "cuda: 8 x 1; cpu: 8 x 1; ");
   EXPECT_EQ(describe(lanes_for(jobs, {2, 24'000.0}, "cuda", 0, 0)), "cuda: 1 x 1; cpu: 1 x 1; ");
   jobs.erase(jobs.begin(), jobs.begin() + 37);
   EXPECT_EQ(describe(lanes_for(jobs, large, "cuda", 0, 0)), "cuda: 3 x 5; ");
