@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "kindred/clustering/checkpoint.h"
 #include "kindred/clustering/stoppable.h"
@@ -414,8 +413,7 @@ at::Tensor normal_tensor(std::int64_t rows, std::int64_t columns, Random random,
 Clustering fit(const Trajectories& data, const Method& method, const RunContext& run) {
   return stoppable([&](std::int64_t& rounds) {
     const Stopwatch clock;
-    std::optional<TorchOnOneThread> one_thread;  // what the kernels leave to LibTorch is small
-    if (run.device == "cpu") one_thread.emplace();
+    const TorchOnOneThread one_thread;  // what the kernels leave to LibTorch is small
     const Processes processes(run, method.options, data);
     TrainingSetup setup(data, method.options, processes.training);
     const Checkpoint checkpoint(method.name, method.all_options, data, processes.keeping());
