@@ -364,10 +364,12 @@ def main():
     parser.add_argument("--threads", type=int, default=0, help="of the CPU; 0: PyTorch's choice")
     parser.add_argument("--at-once", type=int, default=0, help="steps scored at once; 0: by the device")
     parser.add_argument("--float32", action="store_true", help="no TF32 on a GPU")
+    parser.add_argument("--as-installed", action="store_true",
+                        help="says that nobody chose threads or kernels for it; changes nothing")
     problems.add_arguments(parser)
     turns.add_arguments(parser)
     arguments = parser.parse_args()
-    who = f"{WHO}, {arguments.form}"
+    who = f"{WHO}, {arguments.form}" + ", as installed" * arguments.as_installed
     if arguments.device == "cuda" and not torch.cuda.is_available():
         turns.absent(who, "no CUDA device")
     if arguments.form in ("graph", "compiled") and arguments.device != "cuda":
