@@ -61,15 +61,40 @@ std::size_t read_array(hid_t file, const char* name, hid_t type, std::vector<cha
   return bytes;
 }
 
-/// The arrays Kindred takes from a D4RL file, into memory.
+/// The arrays Kindred takes from a D4RL file, and the type of their numbers.
+std::array<std::pair<const char*, hid_t>, 5> arrays() {
+  return {{{"observations", H5T_NATIVE_FLOAT},
+           {"actions", H5T_NATIVE_FLOAT},
+           {"rewards", H5T_NATIVE_FLOAT},
+           {"terminals", H5T_NATIVE_UINT8},
+           {"timeouts", H5T_NATIVE_UINT8}}};
+}
+
+/// Into memory.
 std::size_t read_arrays(const std::string& path, std::array<std::vector<char>, 5>& values) {
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   std::size_t bytes = 0, i = 0;
-  for (const char* name : {"observations", "actions", "rewards"})
-    bytes += read_array(file, name, H5T_NATIVE_FLOAT, values[i++]);
-  for (const char* name : {"terminals", "timeouts"})
-    bytes += read_array(file, name, H5T_NATIVE_UINT8, values[i++]);
+  for (const auto& [name, type] : arrays()) bytes += read_array(file, name, type, values[i++]);
   return bytes;
+}
+
+std::vector<hsize_t> shape_of(hid_t file, const char* name) {
+  const Handle array(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
+  const Handle space(H5Dget_space(array), H5Sclose);
+  std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  return shape;
+}
+
+void copy_arrays(const Settings& settings) {
+  const Handle from(H5Fopen(settings.from.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const Handle to(H5Fcreate(settings.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                  H5Fclose);
+  std::vector<char> values;
+  for (const auto& [name, type] : arrays()) {
+    read_array(from, name, type, values);
+    write_array(to, name, type, shape_of(from, name), settings.gzip, values.data());
+  }
 }
 
 /// As in the file: numbers as 32-bit floats.
@@ -101,6 +126,7 @@ Line about(const char* row, const Settings& settings) {
 }  // namespace
 
 void make_file(const Settings& settings) {
+  if (!settings.from.empty()) return copy_arrays(settings);
   const auto& problem = settings.problem;
   std::vector<float> observations, actions;
   problem.make(observations, actions);

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   app.add_option("--starts", s.starts, "Of the search")->check(positive);
   app.add_option("--file", s.file, "The dataset that is read, or made");
   app.add_option("--folder", s.folder, "For what is written");
+  app.add_option("--from", s.from, "A dataset whose numbers are those of the file that is made");
   app.add_flag("--gzip", s.gzip, "Compress the file that is made");
   try {
     app.parse(argc, argv);

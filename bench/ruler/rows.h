@@ -17,6 +17,7 @@ struct Settings {
   Sequences sequences;
   std::string file;    ///< A dataset that is read, or made.
   std::string folder;  ///< For what is written.
+  std::string from;    ///< A dataset whose numbers are those of the file that is made.
   bool gzip = false;   ///< Of a file that is made.
   std::int64_t cosines = 60;
   std::int64_t starts = 16;
@@ -30,7 +31,7 @@ void time_copy(const Settings& settings);
 void time_bytes(const Settings& settings, bool cold);
 
 // Files (files.cpp).
-/// Writes the problem in D4RL's layout.
+/// Writes the problem, or the numbers of another file, in D4RL's layout.
 void make_file(const Settings& settings);
 /// The arrays of a file by HDF5 alone, and by Kindred.
 void time_hdf5(const Settings& settings);

@@ -11,7 +11,7 @@ namespace {
 /// Sums over every step, in double.
 struct Moments {
   std::vector<double> sum, squares;
-  std::vector<bool> nonzero;
+  std::vector<std::uint8_t> nonzero;
 };
 
 /// Adds `rows` [n, dim], each as often as `times` says (once when empty).
@@ -24,14 +24,15 @@ void add_rows(std::span<const float> rows, std::span<const double> times, Moment
       const double x = rows[r * dim + d];
       to.sum[d] += n * x;
       to.squares[d] += n * x * x;
-      if (x != 0.0) to.nonzero[d] = true;
+      to.nonzero[d] |= x != 0.0;
     }
   }
 }
 
 Moments moments(const Observations& observations) {
   const auto dim = static_cast<std::size_t>(observations.dim());
-  Moments result{std::vector<double>(dim), std::vector<double>(dim), std::vector<bool>(dim)};
+  Moments result{std::vector<double>(dim), std::vector<double>(dim),
+                 std::vector<std::uint8_t>(dim)};
   if (observations.is_interned()) {
     std::vector<double> times(static_cast<std::size_t>(observations.distinct()), 0.0);
     for (const auto row : observations.index().span()) times[static_cast<std::size_t>(row)] += 1.0;

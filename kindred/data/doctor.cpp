@@ -31,9 +31,12 @@ std::int64_t doctor_checks() { return std::ssize(kDoctorChecks); }
 std::vector<Diagnosis> examine(const Trajectories& data, ThreadPool* pool) {
   const doctor::Chart chart(data);
   std::array<std::vector<Diagnosis>, kDoctorChecks.size()> found_by;
+  // From the last on: those of episodes take longest, and a thread that is late keeps all waiting.
   const auto make_checks = [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+    for (auto n = begin; n < end; ++n) {
+      const auto i = static_cast<std::size_t>(doctor_checks() - 1 - n);
       kDoctorChecks[i](chart, found_by[i]);
+    }
   };
   if (pool)
     pool->chunks(doctor_checks(), 1, make_checks);

@@ -116,17 +116,31 @@ double equal_share(const Chart& chart, const Relation& relation, std::int64_t ac
   return static_cast<double>(equal) / static_cast<double>(looked);
 }
 
-/// The correlation of two columns over the sample.
-template <class A, class B>
-double correlation(const Chart& chart, const ColumnFacts& a, const ColumnFacts& b, A value_a,
-                   B value_b) {
-  double sum = 0.0;
+/// A column at the steps of the sample.
+struct SampledColumn {
+  std::int64_t column;
+  const ColumnFacts& facts;
+  std::vector<float> values;
+};
+
+/// In one pass over the steps, which are all over memory.
+template <class Value>
+std::vector<SampledColumn> sampled(const Chart& chart, const std::vector<ColumnFacts>& columns,
+                                   const std::vector<std::int64_t>& chosen, Value value) {
+  std::vector<SampledColumn> result;
+  for (const auto c : chosen) result.push_back({c, columns[static_cast<std::size_t>(c)], {}});
   for (std::size_t i = 0; i < chart.sample.size(); ++i) {
     if (i % kStepsBetween == 0) mind_memory();
-    const auto step = chart.sample[i];
-    sum += (value_a(step) - a.mean) * (value_b(step) - b.mean);
+    for (auto& one : result) one.values.push_back(value(chart.sample[i], one.column));
   }
-  return sum / static_cast<double>(chart.sample.size()) / (a.deviation * b.deviation);
+  return result;
+}
+
+double correlation(const SampledColumn& a, const SampledColumn& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    sum += (a.values[i] - a.facts.mean) * (b.values[i] - b.facts.mean);
+  return sum / static_cast<double>(a.values.size()) / (a.facts.deviation * b.facts.deviation);
 }
 
 /// Pairs (copy, original) among `chosen`; each copy once.
@@ -134,16 +148,12 @@ template <class Value>
 std::vector<std::pair<std::int64_t, std::int64_t>> copies_among(
     const Chart& chart, const std::vector<ColumnFacts>& columns,
     const std::vector<std::int64_t>& chosen, Value value) {
+  const auto seen = sampled(chart, columns, chosen, value);
   std::vector<std::pair<std::int64_t, std::int64_t>> copies;
-  for (std::size_t j = 1; j < chosen.size(); ++j)
+  for (std::size_t j = 1; j < seen.size(); ++j)
     for (std::size_t i = 0; i < j; ++i) {
-      const auto a = chosen[i], b = chosen[j];
-      const double r = correlation(
-          chart, columns[static_cast<std::size_t>(a)], columns[static_cast<std::size_t>(b)],
-          [&](std::int64_t step) { return value(step, a); },
-          [&](std::int64_t step) { return value(step, b); });
-      if (std::abs(r) < kCopyCorrelation) continue;
-      copies.emplace_back(b, a);
+      if (std::abs(correlation(seen[i], seen[j])) < kCopyCorrelation) continue;
+      copies.emplace_back(seen[j].column, seen[i].column);
       break;
     }
   return copies;

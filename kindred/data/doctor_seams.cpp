@@ -151,14 +151,15 @@ class LinearMotion : public Motion {
     for (const auto step : chart_.sample) {
       mind_memory();
       input(step, in);
-      for (std::size_t c = 0; c < columns_.size(); ++c) out[c] = change(step, step + 1, c);
+      double way = 0.0;
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        out[c] = change(step, step + 1, c);
+        way += std::abs(out[c]);
+      }
+      usual_way_ += way;
       problem.add(in, out);
     }
     weights_ = problem.weights();
-    for (const auto step : chart_.sample) {
-      mind_memory();
-      usual_way_ += way(step, step + 1);
-    }
     usual_way_ /= static_cast<double>(chart_.sample.size());
     std::vector<std::vector<double>> missed(columns_.size()), changed(columns_.size());
     for (const auto step : chart_.sample) {

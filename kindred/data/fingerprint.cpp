@@ -1,11 +1,14 @@
 #include "kindred/data/fingerprint.h"
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <charconv>
 #include <span>
 #include <vector>
 
 #include "kindred/core/error.h"
+#include "kindred/core/thread_pool.h"
 #include "kindred/core/words.h"
 #include "kindred/data/mind_memory.h"
 
@@ -46,38 +49,60 @@ struct Steps {
   std::int64_t begin, end;
 };
 
-std::uint64_t observation_hash(const Observations& observations, const Steps& steps) {
-  const auto dim = static_cast<std::size_t>(observations.dim());
-  std::uint64_t hash = 0;
-  if (observations.is_interned()) {
-    std::vector<std::uint64_t> of_row;
-    for (std::int64_t row = 0; row < observations.distinct(); ++row)
-      of_row.push_back(
-          hash_of(observations.table().span().subspan(static_cast<std::size_t>(row) * dim, dim)));
-    for (auto t = steps.begin; t < steps.end; ++t)
-      hash += at_step(of_row[static_cast<std::size_t>(observations.index()[t])], t);
-    return hash;
-  }
-  std::vector<float> row(dim);
-  for (auto t = steps.begin; t < steps.end; ++t) {
-    if (t % kMindAfter == 0) mind_memory();
-    observations.copy(t, t + 1, row.data());
-    hash += at_step(hash_of(row), t);
+/// Σ over steps of what each adds, given the hash of what it holds.
+template <class HashOfStep>
+std::uint64_t sum_over(const Steps& steps, ThreadPool* pool, const HashOfStep& hash_of_step) {
+  std::atomic<std::uint64_t> hash = 0;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    mind_memory();
+    std::uint64_t own = 0;
+    for (auto t = steps.begin + begin; t < steps.begin + end; ++t)
+      own += at_step(hash_of_step(t), t);
+    hash += own;
+  };
+  const auto count = steps.end - steps.begin;
+  if (pool) {
+    pool->chunks(count, kMindAfter, add);
+  } else {
+    for (std::int64_t begin = 0; begin < count; begin += kMindAfter)
+      add(begin, std::min(begin + kMindAfter, count));
   }
   return hash;
 }
 
-std::uint64_t action_hash(const Actions& actions, const Steps& steps) {
-  const auto dim = static_cast<std::size_t>(actions.dim());
-  std::uint64_t hash = 0;
-  for (auto t = steps.begin; t < steps.end; ++t) {
-    if (t % kMindAfter == 0) mind_memory();
-    hash += at_step(actions.is_discrete() ? static_cast<std::uint64_t>(actions.ints()[t])
-                                          : hash_of(actions.floats().span().subspan(
-                                                static_cast<std::size_t>(t) * dim, dim)),
-                    t);
+std::uint64_t observation_hash(const Observations& observations, const Steps& steps,
+                               ThreadPool* pool) {
+  const auto dim = static_cast<std::size_t>(observations.dim());
+  const auto row_of = [&](std::span<const float> rows, std::int64_t row) {
+    return rows.subspan(static_cast<std::size_t>(row) * dim, dim);
+  };
+  if (observations.is_interned()) {
+    std::vector<std::uint64_t> of_row;
+    for (std::int64_t row = 0; row < observations.distinct(); ++row)
+      of_row.push_back(hash_of(row_of(observations.table().span(), row)));
+    return sum_over(steps, pool, [&](std::int64_t t) {
+      return of_row[static_cast<std::size_t>(observations.index()[t])];
+    });
   }
-  return hash;
+  if (!observations.is_bytes())
+    return sum_over(steps, pool, [&](std::int64_t t) {
+      return hash_of(row_of(observations.floats().span(), t));
+    });
+  return sum_over(steps, pool, [&](std::int64_t t) {
+    std::vector<float> row(dim);
+    observations.copy(t, t + 1, row.data());
+    return hash_of(row);
+  });
+}
+
+std::uint64_t action_hash(const Actions& actions, const Steps& steps, ThreadPool* pool) {
+  if (actions.is_discrete())
+    return sum_over(steps, pool,
+                    [&](std::int64_t t) { return static_cast<std::uint64_t>(actions.ints()[t]); });
+  const auto dim = static_cast<std::size_t>(actions.dim());
+  return sum_over(steps, pool, [&](std::int64_t t) {
+    return hash_of(actions.floats().span().subspan(static_cast<std::size_t>(t) * dim, dim));
+  });
 }
 
 // As text: many readers of JSON keep only 53 bits of a number.
@@ -98,7 +123,7 @@ std::string action_words(const Fingerprint& f) {
 
 }  // namespace
 
-Fingerprint fingerprint_of(const Trajectories& data) {
+Fingerprint fingerprint_of(const Trajectories& data, ThreadPool* pool) {
   const auto own = data.own();
   const Steps steps{data.offsets[own.begin], data.offsets[own.end]};
   return {.episodes = data.episodes(),
@@ -107,8 +132,8 @@ Fingerprint fingerprint_of(const Trajectories& data) {
           .discrete = data.actions.is_discrete(),
           .actions = data.actions.is_discrete() ? data.actions.count() : data.actions.dim(),
           .episode_hash = episode_hash(data),
-          .observation_hash = observation_hash(data.observations, steps),
-          .action_hash = action_hash(data.actions, steps)};
+          .observation_hash = observation_hash(data.observations, steps, pool),
+          .action_hash = action_hash(data.actions, steps, pool)};
 }
 
 nlohmann::ordered_json to_json(const Fingerprint& f) {

@@ -11,6 +11,8 @@
 
 namespace kindred {
 
+class ThreadPool;
+
 struct Fingerprint {
   std::int64_t episodes = 0;
   std::int64_t steps = 0;
@@ -24,11 +26,11 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-/// One pass over the data. Interned and dense storage of the same observations give the same hash.
-/// Rewards, flags and labels do not count: no answer depends on them. Where only some episodes are
-/// held, the hashes of observations and actions are those of their steps; added over all who hold
-/// some they are those of the dataset.
-Fingerprint fingerprint_of(const Trajectories& data);
+/// One pass over the data, by the threads of the pool where there is one. Interned and dense
+/// storage of the same observations give the same hash. Rewards, flags and labels do not count: no
+/// answer depends on them. Where only some episodes are held, the hashes of observations and
+/// actions are those of their steps; added over all who hold some they are those of the dataset.
+Fingerprint fingerprint_of(const Trajectories& data, ThreadPool* pool = nullptr);
 
 nlohmann::ordered_json to_json(const Fingerprint& fingerprint);
 /// Throws nlohmann::json::exception when a field is missing or of another type, DataFormatError

@@ -35,7 +35,7 @@ class StepSums {
         seen_(static_cast<std::size_t>(kRows * map.obs_dim())),
         products_({map.count(), targets.count()}) {}
 
-  void add(std::int64_t begin, std::int64_t end, double* sums) {
+  void add(std::int64_t begin, std::int64_t end, double* sums, bool accumulate = true) {
     for (auto from = begin; from < end; from += kRows) {
       const auto n = std::min(kRows, end - from);
       data_.observations.copy(from, from + n, seen_.data());
@@ -44,7 +44,7 @@ class StepSums {
       targets_.copy(data_.actions, from, from + n, products_.targets(), products_.stride());
       products_.add_rows(n);
     }
-    products_.finish(sums);
+    products_.finish(sums, accumulate);
   }
 
  private:
@@ -69,17 +69,22 @@ void StepProducts::add_rows(std::int64_t n) {
   steps_ += n;
 }
 
-void StepProducts::finish(double* sums) {
+void StepProducts::finish(double* sums, bool accumulate) {
+  if (steps_ == 0 && !accumulate) std::fill_n(sums, layout_.size(), 0.0);
   if (steps_ == 0) return;
+  const auto give = [=](double number, double& to) { to = accumulate ? to + number : number; };
   const double* row = products_.data();
   double* to = sums;
   for (std::int64_t m = 0; m < layout_.features; to += ++m, row += stride_)
-    add_numbers(m + 1, row, to);
+    if (accumulate)
+      add_numbers(m + 1, row, to);
+    else
+      std::copy_n(row, m + 1, to);
   for (std::int64_t d = 0; d < layout_.targets; ++d, row += stride_) {
-    for (std::int64_t m = 0; m < layout_.features; ++m) to[m * layout_.targets + d] += row[m];
-    sums[layout_.squares() + d] += row[layout_.features + d];
+    for (std::int64_t m = 0; m < layout_.features; ++m) give(row[m], to[m * layout_.targets + d]);
+    give(row[layout_.features + d], sums[layout_.squares() + d]);
   }
-  sums[layout_.steps()] += static_cast<double>(steps_);
+  give(static_cast<double>(steps_), sums[layout_.steps()]);
   steps_ = 0;
 }
 
@@ -177,9 +182,7 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
     for (auto i = first + begin; i < first + end; ++i) {
       auto piece = first_piece(i);
       for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1])) {
-        const auto own = row(rows, piece++);
-        std::ranges::fill(own, 0.0);
-        steps.add(from, to, own.data());
+        steps.add(from, to, row(rows, piece++).data(), /*accumulate=*/false);
       }
       add_pieces(i);  // while they are in the cache
     }
@@ -199,8 +202,9 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
 void KeptSums::add_pieces(std::int64_t episode) {
   if (!pieces_) return;
   const auto whole = row(values_, episode);
-  std::ranges::fill(whole, 0.0);
-  for (auto p = first_piece(episode); p < last_piece(episode); ++p) add(of_piece(p), whole.data());
+  std::ranges::copy(of_piece(first_piece(episode)), whole.begin());
+  for (auto p = first_piece(episode) + 1; p < last_piece(episode); ++p)
+    add(of_piece(p), whole.data());
 }
 
 void KeptSums::make_room() {
@@ -216,20 +220,14 @@ std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
     std::span<const std::int64_t> episodes) const {
   auto result = std::unique_ptr<KeptSums>(new KeptSums(layout(), workers()));
   for (const auto i : episodes) {
-    for (auto p = first_piece(i); p < last_piece(i); ++p)
-      result->add_piece(static_cast<std::int64_t>(piece_steps(p)));
+    result->add_piece(static_cast<std::int64_t>(of(i).back()));
     result->end_episode();
   }
   result->make_room();
   workers().chunks(std::ssize(episodes), 64, [&](std::int64_t begin, std::int64_t end) {
-    for (auto n = begin; n < end; ++n) {
-      const auto i = episodes[static_cast<std::size_t>(n)];
-      std::ranges::copy(of(i), result->row(result->values_, n).begin());
-      if (!result->pieces_) continue;
-      auto to = result->first_piece(n);
-      for (auto p = first_piece(i); p < last_piece(i); ++p)
-        std::ranges::copy(of_piece(p), result->row(result->pieces_, to++).begin());
-    }
+    for (auto n = begin; n < end; ++n)
+      std::ranges::copy(of(episodes[static_cast<std::size_t>(n)]),
+                        result->row(result->values_, n).begin());
   });
   return result;
 }

@@ -60,8 +60,8 @@ class StepProducts {
   std::int64_t stride() const { return stride_; }
   /// The first n of them join those before.
   void add_rows(std::int64_t n);
-  /// Adds the sums of all that joined to `sums`, and begins anew.
-  void finish(double* sums);
+  /// Adds the sums of all that joined to `sums`, or sets these to them, and begins anew.
+  void finish(double* sums, bool accumulate = true);
 
   /// All at once: `features` [n, features], `targets` [n, targets].
   void add(std::int64_t n, const double* features, const double* targets, double* sums);
@@ -140,6 +140,7 @@ class KeptSums final : public EpisodeStatistics {
            const Workers& workers, const std::string& device = "cpu",
            Communicator& ranks = *one_process());
 
+  /// Each is one piece: no sums of parts of it are kept.
   std::unique_ptr<const EpisodeStatistics> subset(
       std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,

@@ -7,32 +7,69 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 2, kFormsAtOnce = 4;  // their sums stay in registers
+constexpr std::int64_t kMostRows = 4, kFormsAtOnce = 6;
 constexpr std::int64_t kLanes = 8;
 using Lanes = double
     __attribute__((vector_size(kLanes * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-/// out[r, c] = ⟨rows[r], forms[c]⟩, each of n numbers.
-KINDRED_VECTORISE
-void products(std::int64_t n, const double* const* rows, const double* const* forms, double* out) {
-  Lanes sums[kRowsAtOnce][kFormsAtOnce] = {};
-  double rest[kRowsAtOnce][kFormsAtOnce] = {};
+/// So many that their sums stay in registers.
+std::int64_t rows_at_once() {
+#if KINDRED_GENERATIONS
+  static const bool wide = __builtin_cpu_supports("avx512f") != 0;
+  return wide ? kMostRows : 2;
+#else
+  return 2;
+#endif
+}
+
+/// out[r, c] = ⟨rows[r], forms[c]⟩, each of n numbers; forms lie one after the other.
+template <std::int64_t kRows, std::int64_t kForms>
+[[gnu::always_inline]] inline void tile(std::int64_t n, const double* const* rows,
+                                        const double* forms, double* out) {
+  Lanes sums[kRows][kForms] = {};
   std::int64_t p = 0;
   for (; p + kLanes <= n; p += kLanes)
-    for (std::int64_t r = 0; r < kRowsAtOnce; ++r) {
+    for (std::int64_t r = 0; r < kRows; ++r) {
       const Lanes a = *reinterpret_cast<const Lanes*>(rows[r] + p);
-      for (std::int64_t c = 0; c < kFormsAtOnce; ++c)
-        sums[r][c] += a * *reinterpret_cast<const Lanes*>(forms[c] + p);
+      for (std::int64_t c = 0; c < kForms; ++c)
+        sums[r][c] += a * *reinterpret_cast<const Lanes*>(forms + c * n + p);
     }
-  for (; p < n; ++p)
-    for (std::int64_t r = 0; r < kRowsAtOnce; ++r)
-      for (std::int64_t c = 0; c < kFormsAtOnce; ++c) rest[r][c] += rows[r][p] * forms[c][p];
-  for (std::int64_t r = 0; r < kRowsAtOnce; ++r)
-    for (std::int64_t c = 0; c < kFormsAtOnce; ++c) {
-      double sum = rest[r][c];
+  for (std::int64_t r = 0; r < kRows; ++r)
+    for (std::int64_t c = 0; c < kForms; ++c) {
+      double sum = 0.0;
+      for (auto q = p; q < n; ++q) sum += rows[r][q] * forms[c * n + q];
       for (std::int64_t l = 0; l < kLanes; ++l) sum += sums[r][c][l];
-      out[r * kFormsAtOnce + c] = sum;
+      out[r * kForms + c] = sum;
     }
+}
+
+template <std::int64_t kForms>
+[[gnu::always_inline]] inline void products_of(std::int64_t n, std::int64_t count,
+                                               const double* const* rows, const double* forms,
+                                               double* out) {
+  static_assert(kMostRows == 4);
+  count == kMostRows ? tile<4, kForms>(n, rows, forms, out) : tile<2, kForms>(n, rows, forms, out);
+}
+
+/// The same for as many rows as are taken at once, and any number of forms up to kFormsAtOnce.
+KINDRED_VECTORISE
+void products(std::int64_t n, std::int64_t rows_count, const double* const* rows,
+              std::int64_t forms_count, const double* forms, double* out) {
+  static_assert(kFormsAtOnce == 6);
+  switch (forms_count) {
+    case 1:
+      return products_of<1>(n, rows_count, rows, forms, out);
+    case 2:
+      return products_of<2>(n, rows_count, rows, forms, out);
+    case 3:
+      return products_of<3>(n, rows_count, rows, forms, out);
+    case 4:
+      return products_of<4>(n, rows_count, rows, forms, out);
+    case 5:
+      return products_of<5>(n, rows_count, rows, forms, out);
+    default:
+      return products_of<6>(n, rows_count, rows, forms, out);
+  }
 }
 
 }  // namespace
@@ -73,20 +110,19 @@ Matrix ErrorForms::errors(std::span<const double* const> rows) const {
   const auto size = layout_.size();
   const auto forms = std::ssize(forms_) / size;
   Matrix result(std::ssize(rows), forms);
-  // A block past the last row or form computes the last one again.
-  for (std::int64_t r = 0; r < result.rows; r += kRowsAtOnce) {
-    const double* row[kRowsAtOnce];
-    for (std::int64_t i = 0; i < kRowsAtOnce; ++i)
+  const auto tiles = (forms + kFormsAtOnce - 1) / kFormsAtOnce, at_once = rows_at_once();
+  // A block past the last row computes the last one again.
+  for (std::int64_t r = 0; r < result.rows; r += at_once) {
+    const double* row[kMostRows];
+    for (std::int64_t i = 0; i < at_once; ++i)
       row[i] = rows[static_cast<std::size_t>(std::min(r + i, result.rows - 1))];
-    for (std::int64_t c = 0; c < forms; c += kFormsAtOnce) {
-      const double* form[kFormsAtOnce];
-      for (std::int64_t i = 0; i < kFormsAtOnce; ++i)
-        form[i] = forms_.data() + std::min(c + i, forms - 1) * size;
-      double block[kRowsAtOnce * kFormsAtOnce];
-      products(size, row, form, block);
-      for (std::int64_t i = 0; i < std::min(kRowsAtOnce, result.rows - r); ++i)
-        for (std::int64_t j = 0; j < std::min(kFormsAtOnce, forms - c); ++j)
-          result(r + i, c + j) = std::max(0.0, block[i * kFormsAtOnce + j]);
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+      const auto c = forms * tile / tiles, count = forms * (tile + 1) / tiles - c;
+      double block[kMostRows * kFormsAtOnce];
+      products(size, at_once, row, count, forms_.data() + c * size, block);
+      for (std::int64_t i = 0; i < std::min(at_once, result.rows - r); ++i)
+        for (std::int64_t j = 0; j < count; ++j)
+          result(r + i, c + j) = std::max(0.0, block[i * count + j]);
     }
   }
   return result;

@@ -12,26 +12,47 @@
 namespace kindred {
 namespace {
 
+KINDRED_VECTORISE
+void add_squares(std::int64_t n, const double* __restrict guess, const double* __restrict wanted,
+                 double* __restrict sums) {
+  for (std::int64_t i = 0; i < n; ++i) sums[i] += (guess[i] - wanted[i]) * (guess[i] - wanted[i]);
+}
+
 /// Squared errors of steps under policies side by side, a block of rows at a time.
 class StepErrors {
  public:
   StepErrors(const FeatureMap& map, const ActionTargets& targets, std::span<const double> weights)
-      : map_(map), targets_(targets), weights_(weights) {}
+      : map_(map),
+        targets_(targets),
+        columns_(std::ssize(weights) / map.count()),
+        width_(padded(columns_, kDoubleLane)),
+        stride_(std::max(map.count() + FeatureMap::kRoom, width_)),
+        weights_(static_cast<std::size_t>(map.count() * width_), 0.0),
+        nothing_(static_cast<std::size_t>(width_), 0.0),
+        rows_(static_cast<std::size_t>(kRows * map.obs_dim())),
+        features_(static_cast<std::size_t>(kRows * stride_)),
+        guesses_(features_.size()),
+        actions_(static_cast<std::size_t>(columns_)) {
+    for (std::int64_t m = 0; m < map.count(); ++m)
+      std::copy_n(weights.data() + m * columns_, columns_, weights_.data() + m * width_);
+  }
 
   /// Of steps [first, last): [policies × targets]. Valid until the next call.
   std::span<const double> of(const Trajectories& data, std::int64_t first, std::int64_t last) {
-    const auto columns = static_cast<std::size_t>(std::ssize(weights_) / map_.count());
-    errors_.assign(columns, 0.0);
+    errors_.assign(static_cast<std::size_t>(columns_), 0.0);
     for (auto begin = first; begin < last; begin += kRows) {
       const auto n = std::min(kRows, last - begin);
-      rows_.resize(static_cast<std::size_t>(n * map_.obs_dim()));
-      features_.resize(static_cast<std::size_t>(n * map_.count()));
-      actions_.resize(static_cast<std::size_t>(n * targets_.count()));
       data.observations.copy(begin, begin + n, rows_.data());
-      map_.apply(rows_, features_);
-      targets_.copy(data.actions, begin, begin + n, actions_);
-      add_errors(n, map_.count(), features_.data(), static_cast<std::int64_t>(columns),
-                 weights_.data(), targets_.count(), actions_.data(), errors_.data());
+      map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())),
+                 features_.data(), stride_);
+      project(n, map_.count(), width_, stride_, features_.data(), weights_.data(), nothing_.data(),
+              guesses_.data());
+      for (std::int64_t t = 0; t < n; ++t) {
+        targets_.copy(data.actions, begin + t, begin + t + 1, actions_);
+        for (auto c = targets_.count(); c < columns_; c += targets_.count())
+          std::copy_n(actions_.data(), targets_.count(), actions_.data() + c);
+        add_squares(columns_, guesses_.data() + t * stride_, actions_.data(), errors_.data());
+      }
     }
     return errors_;
   }
@@ -39,28 +60,13 @@ class StepErrors {
  private:
   static constexpr std::int64_t kRows = 64;
 
-  KINDRED_VECTORISE
-  static void add_errors(std::int64_t n, std::int64_t features, const double* __restrict phi,
-                         std::int64_t columns, const double* __restrict weights,
-                         std::int64_t targets, const double* __restrict actions,
-                         double* __restrict errors) {
-    std::vector<double> missed(static_cast<std::size_t>(columns));
-    for (std::int64_t t = 0; t < n; ++t) {
-      double* m = missed.data();
-      for (std::int64_t c = 0; c < columns; ++c) m[c] = -actions[t * targets + c % targets];
-      for (std::int64_t f = 0; f < features; ++f) {
-        const double x = phi[t * features + f];
-        for (std::int64_t c = 0; c < columns; ++c) m[c] += x * weights[f * columns + c];
-      }
-      for (std::int64_t c = 0; c < columns; ++c) errors[c] += m[c] * m[c];
-    }
-  }
-
   const FeatureMap& map_;
   const ActionTargets& targets_;
-  std::span<const double> weights_;
+  std::int64_t columns_, width_, stride_;  // of policies, padded, and of rows
+  std::vector<double> weights_, nothing_;  // [features, width], [width]
   std::vector<float> rows_;
-  std::vector<double> features_, actions_, errors_;
+  std::vector<double> features_, guesses_;  // [kRows, stride]
+  std::vector<double> actions_, errors_;    // [columns]
 };
 
 }  // namespace

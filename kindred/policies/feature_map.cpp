@@ -112,22 +112,24 @@ FeatureMap FeatureMap::load(const ArrayFileReader& file) {
 ActionTargets::ActionTargets(const Actions& actions)
     : discrete_(actions.is_discrete()),
       actions_(actions.is_discrete() ? actions.count() : actions.dim()) {
-  for (std::int64_t column = 0; column < actions_; ++column) {
-    // About the first value, so that a large shift costs no digits.
-    const double origin = actions.steps() > 0 ? value(actions, 0, column) : 0.0;
-    usual_.push_back(origin);
-    double sum = 0.0, squares = 0.0;
-    for (std::int64_t t = 0; t < actions.steps(); ++t) {
-      const double x = value(actions, t, column) - origin;
-      sum += x;
-      squares += x * x;
+  const auto width = static_cast<std::size_t>(actions_);
+  // About the first value, so that a large shift costs no digits.
+  for (std::int64_t column = 0; column < actions_; ++column)
+    usual_.push_back(actions.steps() > 0 ? value(actions, 0, column) : 0.0);
+  std::vector<double> sums(width, 0.0), squares(width, 0.0);
+  for (std::int64_t t = 0; t < actions.steps(); ++t)
+    for (std::size_t c = 0; c < width; ++c) {
+      const double x = value(actions, t, static_cast<std::int64_t>(c)) - usual_[c];
+      sums[c] += x;
+      squares[c] += x * x;
     }
-    const auto steps = static_cast<double>(std::max<std::int64_t>(1, actions.steps()));
-    const double mean = sum / steps;
-    const double deviation = std::sqrt(std::max(0.0, squares / steps - mean * mean));
-    if (!varies(origin + mean, deviation)) continue;
-    columns_.push_back(column);
-    mean_.push_back(origin + mean);
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, actions.steps()));
+  for (std::size_t c = 0; c < width; ++c) {
+    const double mean = sums[c] / steps;
+    const double deviation = std::sqrt(std::max(0.0, squares[c] / steps - mean * mean));
+    if (!varies(usual_[c] + mean, deviation)) continue;
+    columns_.push_back(static_cast<std::int64_t>(c));
+    mean_.push_back(usual_[c] + mean);
     scale_.push_back(1.0 / deviation);
   }
   if (!columns_.empty()) return;

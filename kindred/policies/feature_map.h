@@ -24,7 +24,10 @@ class FeatureMap {
   FeatureMap(const Observations& observations, std::int64_t cosines, double length = 1.0);
 
   /// The same numbers, scaled the same, with another number of cosines.
-  FeatureMap with_cosines(std::int64_t cosines) const { return {inputs_, cosines, length_}; }
+  FeatureMap with_cosines(std::int64_t cosines) const { return with_cosines(cosines, length_); }
+  FeatureMap with_cosines(std::int64_t cosines, double length) const {
+    return {inputs_, cosines, length};
+  }
 
   std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
   const NetworkInputs& inputs() const { return inputs_; }

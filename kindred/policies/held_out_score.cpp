@@ -8,7 +8,8 @@
 namespace kindred {
 namespace {
 
-constexpr int kRounds = 10;  // in which the usual error is found
+constexpr int kRounds = 10;                                    // in which the usual error is found
+constexpr std::size_t kMostRemembered = std::size_t{1} << 22;  // numbers: 32 MiB
 
 /// Σ_d errors_d / noise_d, per step and target: 1 is usual.
 double unusual(std::span<const double> errors, std::span<const double> noise, double steps) {
@@ -33,37 +34,84 @@ HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::strin
 
 void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                       std::vector<double>& errors) const {
-  const auto& layout = statistics_.layout();
-  const auto size = static_cast<std::size_t>(layout.size());
-  const auto targets = static_cast<std::size_t>(layout.targets);
+  const auto targets = static_cast<std::size_t>(statistics_.layout().targets);
   errors.resize(static_cast<std::size_t>(statistics_.pieces()) * targets, 0.0);
-  const auto clusters = statistics_.cluster_sums(labels, k);
-  for (std::size_t draw = 0; draw < draws; ++draw) {
-    const auto& folds = fold_of_[draw];
-    // The episodes of one cluster in one fold are a part, and predicted by the rest of the cluster.
-    std::vector<std::int32_t> parts(labels.size(), -1);
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      if (labels[i] >= 0) parts[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
-    const auto sums = statistics_.cluster_sums(parts, k * folds_);
-    std::vector<std::vector<std::int64_t>> pieces(static_cast<std::size_t>(k * folds_));
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      if (parts[i] >= 0)
-        add_pieces(static_cast<std::int64_t>(i), pieces[static_cast<std::size_t>(parts[i])]);
-    statistics_.workers().chunks(k * folds_, 1, [&](std::int64_t begin, std::int64_t) {
-      const auto part = static_cast<std::size_t>(begin);
-      if (pieces[part].empty()) return;
-      const double* whole = clusters.data() + part / static_cast<std::size_t>(folds_) * size;
-      std::vector<double> others(whole, whole + size);
-      for (std::size_t p = 0; p < size; ++p) others[p] -= sums[part * size + p];
-      const auto own = statistics_.piece_errors(pieces[part], solve_policy(layout, others, ridge_));
-      for (std::size_t n = 0; n < pieces[part].size(); ++n)
-        for (std::size_t d = 0; d < targets; ++d) {
-          auto& error = errors[static_cast<std::size_t>(pieces[part][n]) * targets + d];
-          error =
-              (draw == 0 ? 0.0 : error) + own.values[n * targets + d] / static_cast<double>(draws);
-        }
-    });
+  std::vector<Members> clusters(static_cast<std::size_t>(k));
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] >= 0)
+      clusters[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::int64_t>(i));
+  statistics_.workers().chunks(k, 1, [&](std::int64_t j, std::int64_t) {
+    const auto& members = clusters[static_cast<std::size_t>(j)];
+    const auto own = cluster_errors(members, draws);
+    std::size_t from = 0;
+    for (const auto i : members) {
+      const auto count =
+          static_cast<std::size_t>(statistics_.last_piece(i) - statistics_.first_piece(i)) *
+          targets;
+      double* to = errors.data() + static_cast<std::size_t>(statistics_.first_piece(i)) * targets;
+      for (std::size_t n = 0; n < count; ++n, ++from) {
+        to[n] = 0.0;
+        for (std::size_t draw = 0; draw < draws; ++draw)
+          to[n] += (*own)[draw][from] / static_cast<double>(draws);
+      }
+    }
+  });
+}
+
+std::shared_ptr<const HeldOut::ByDraw> HeldOut::cluster_errors(const Members& members,
+                                                               std::size_t draws) const {
+  auto result = std::make_shared<ByDraw>();
+  {
+    const std::lock_guard lock(memory_->mutex);
+    const auto known = memory_->errors.find(members);
+    if (known != memory_->errors.end()) {
+      if (known->second->size() >= draws) return known->second;
+      *result = *known->second;
+    }
   }
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(statistics_.episodes()), -1);
+  for (const auto i : members) labels[static_cast<std::size_t>(i)] = 0;
+  const auto sums = statistics_.cluster_sums(labels, 1);
+  while (result->size() < draws)
+    result->push_back(predict_cluster(members, sums, fold_of_[result->size()]));
+  const std::lock_guard lock(memory_->mutex);
+  const auto numbers = members.size() + draws * result->front().size();
+  if (memory_->numbers + numbers > kMostRemembered) return result;
+  memory_->numbers += numbers;
+  auto& kept = memory_->errors[members];
+  if (!kept || kept->size() < draws) kept = result;  // another thread may know more by now
+  return result;
+}
+
+/// The episodes in one fold are predicted by the others.
+std::vector<double> HeldOut::predict_cluster(const Members& members, std::span<const double> sums,
+                                             std::span<const std::int32_t> folds) const {
+  const auto& layout = statistics_.layout();
+  struct Part {
+    std::vector<std::int32_t> labels;        // 0 in the fold, -1 elsewhere
+    std::vector<std::int64_t> pieces, rows;  // and where they are among those of the cluster
+  };
+  std::vector<Part> parts(static_cast<std::size_t>(folds_));
+  std::int64_t row = 0;
+  for (const auto i : members) {
+    auto& part = parts[static_cast<std::size_t>(folds[static_cast<std::size_t>(i)])];
+    part.labels.resize(folds.size(), -1);
+    part.labels[static_cast<std::size_t>(i)] = 0;
+    add_pieces(i, part.pieces);
+    while (part.rows.size() < part.pieces.size()) part.rows.push_back(row++);
+  }
+  std::vector<double> errors(static_cast<std::size_t>(row * layout.targets));
+  statistics_.workers().chunks(folds_, 1, [&](std::int64_t fold, std::int64_t) {
+    const auto& part = parts[static_cast<std::size_t>(fold)];
+    if (part.pieces.empty()) return;
+    auto others = statistics_.cluster_sums(part.labels, 1);
+    for (std::size_t p = 0; p < others.size(); ++p) others[p] = sums[p] - others[p];
+    const auto own = statistics_.piece_errors(part.pieces, solve_policy(layout, others, ridge_));
+    for (std::size_t n = 0; n < part.rows.size(); ++n)
+      std::ranges::copy(own.row(static_cast<std::int64_t>(n)),
+                        errors.begin() + part.rows[n] * layout.targets);
+  });
+  return errors;
 }
 
 void HeldOut::add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces) const {
@@ -91,10 +139,12 @@ std::vector<double> HeldOut::usual_noise(std::span<const double> errors,
   }
   std::vector<double> noise;
   for (int round = 0; round < kRounds; ++round) {
+    auto before = std::move(noise);
     noise.assign(targets, 0.0);
     for (const auto& piece : pieces)
       for (std::size_t d = 0; d < targets; ++d) noise[d] += piece.weight * piece.errors[d] / steps;
     for (auto& variance : noise) variance = std::max(kLeastNoise, variance);
+    if (noise == before) break;  // so would all rounds after it
     for (auto& piece : pieces)
       piece.weight = std::min(1.0, kMostUnusual / unusual(piece.errors, noise, piece.steps));
   }
@@ -182,47 +232,45 @@ HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
     std::int64_t episode;
     double surprise = 0.0, ratio = 0.0;
   };
-  std::vector<Judged> all;
-  std::vector<double> others(size);
-  for (std::int64_t j = 0; j < k; ++j)
-    for (std::int64_t fold = 0; fold < folds_; ++fold) {
-      others.assign(whole.begin() + j * layout.size(), whole.begin() + (j + 1) * layout.size());
-      std::vector<Judged> held_out;
-      for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        if (labels[at] != j || folds[at] != fold) continue;
-        held_out.push_back({.episode = i});
-        for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-          const auto own = statistics_.piece_sums(p);
-          for (std::size_t n = 0; n < size; ++n) others[n] -= own[n];
-        }
+  std::vector<std::vector<Judged>> parts(static_cast<std::size_t>(k * folds_));
+  statistics_.workers().chunks(k * folds_, 1, [&](std::int64_t part, std::int64_t) {
+    const auto j = part / folds_, fold = part % folds_;
+    auto& held_out = parts[static_cast<std::size_t>(part)];
+    std::vector<double> others(whole.begin() + j * layout.size(),
+                               whole.begin() + (j + 1) * layout.size());
+    for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (labels[at] != j || folds[at] != fold) continue;
+      held_out.push_back({.episode = i});
+      for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
+        const auto own = statistics_.piece_sums(p);
+        for (std::size_t n = 0; n < size; ++n) others[n] -= own[n];
       }
-      if (held_out.empty() || others.back() < 0.5) continue;  // no step is left to fit a policy to
-      const auto policy = solve_policy(layout, others, ridge_);
-      const auto noise =
-          std::span(judged.own_noise).subspan(static_cast<std::size_t>(j) * targets, targets);
-      statistics_.workers().chunks(
-          std::ssize(held_out), 1, [&](std::int64_t begin, std::int64_t end) {
-            for (auto& one : std::span(held_out).subspan(static_cast<std::size_t>(begin),
-                                                         static_cast<std::size_t>(end - begin))) {
-              std::vector<OwnPart> pieces;
-              for (auto p = statistics_.first_piece(one.episode);
-                   p < statistics_.last_piece(one.episode); ++p)
-                pieces.push_back(own_part(layout, statistics_.piece_sums(p), policy, ridge_));
-              const auto own = least_surprising_quarter(std::move(pieces), noise);
-              one.surprise = own.surprise(noise);
-              one.ratio = own.ratio(judged.noise);
-            }
-          });
-      all.insert(all.end(), held_out.begin(), held_out.end());
     }
+    if (others.back() < 0.5) held_out.clear();  // no step is left to fit a policy to
+    if (held_out.empty()) return;
+    const auto policy = solve_policy(layout, others, ridge_);
+    const auto noise =
+        std::span(judged.own_noise).subspan(static_cast<std::size_t>(j) * targets, targets);
+    statistics_.workers().chunks(std::ssize(held_out), 1, [&](std::int64_t n, std::int64_t) {
+      auto& one = held_out[static_cast<std::size_t>(n)];
+      std::vector<OwnPart> pieces;
+      for (auto p = statistics_.first_piece(one.episode); p < statistics_.last_piece(one.episode);
+           ++p)
+        pieces.push_back(own_part(layout, statistics_.piece_sums(p), policy, ridge_));
+      const auto own = least_surprising_quarter(std::move(pieces), noise);
+      one.surprise = own.surprise(noise);
+      one.ratio = own.ratio(judged.noise);
+    });
+  });
   HeldOutFit result;
   std::vector<double> ratios;
-  for (const auto& one : all) {
-    result.surprises.push_back(one.surprise);
-    ratios.push_back(one.ratio);
-  }
-  if (!all.empty()) result.dispersion = median(std::move(ratios));
+  for (const auto& part : parts)
+    for (const auto& one : part) {
+      result.surprises.push_back(one.surprise);
+      ratios.push_back(one.ratio);
+    }
+  if (!ratios.empty()) result.dispersion = median(std::move(ratios));
   return result;
 }
 

@@ -8,6 +8,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,10 +56,16 @@ class HeldOut {
   std::vector<double> costs(const HeldOutScore& score, std::span<const double> noise) const;
 
  private:
+  using Members = std::vector<std::int64_t>;  // episodes of a cluster, in order
+  using ByDraw = std::vector<std::vector<double>>;
   /// Errors of every piece, predicted without its episode's fold: [pieces, targets], means over the
   /// draws. Episodes with labels below 0 are left as they are in `errors`.
   void predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                std::vector<double>& errors) const;
+  /// Errors of a cluster's pieces by at least so many draws: [draws][pieces, targets].
+  std::shared_ptr<const ByDraw> cluster_errors(const Members& members, std::size_t draws) const;
+  std::vector<double> predict_cluster(const Members& members, std::span<const double> sums,
+                                      std::span<const std::int32_t> folds) const;
   void add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces) const;
   /// The noise for which pieces of episodes that `counts`, none counting more than kMostUnusual,
   /// have the usual errors on average: [targets].
@@ -68,6 +77,14 @@ class HeldOut {
   double ridge_;
   std::int64_t folds_;
   std::vector<std::vector<std::int32_t>> fold_of_;  // [draws][episodes]
+
+  /// A cluster is predicted the same whatever the others are, and a search asks for it often.
+  struct Memory {
+    std::mutex mutex{};
+    std::map<Members, std::shared_ptr<const ByDraw>> errors{};
+    std::size_t numbers = 0;
+  };
+  std::unique_ptr<Memory> memory_ = std::make_unique<Memory>();
 };
 
 }  // namespace kindred

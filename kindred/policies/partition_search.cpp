@@ -41,7 +41,9 @@ class Search {
  public:
   Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
       : search_{data, options, run}, data_(data), options_(options), run_(run) {
-    if (!options.tables) targets_ = std::make_shared<ActionTargets>(data.actions);
+    if (options.tables) return;
+    targets_ = std::make_shared<ActionTargets>(data.actions);
+    numbers_.emplace(data.observations, 0);
   }
 
   SearchResult find() {
@@ -64,7 +66,7 @@ class Search {
     auto answers = best_of(*view.evidence, descents);
     if (!options_.tables && options_.cosines > 0) {
       run_.report({.stage = "richer statistics", .fraction = 0.0, .sizes = {}});
-      View richer = with_features(FeatureMap(data_.observations, options_.cosines));
+      View richer = with_features(numbers_->with_cosines(options_.cosines));
       auto refined = best_of(*richer.evidence, descents);
       if (best_v(refined) > best_v(answers)) {
         view = std::move(richer);
@@ -95,7 +97,7 @@ class Search {
     View view;
     double best = -std::numeric_limits<double>::infinity();
     for (const double length : kLengths) {
-      const FeatureMap map(data_.observations, kFinerCosines, length);
+      const auto map = numbers_->with_cosines(kFinerCosines, length);
       const StatisticsLayout layout{map.count(), targets_->count()};
       if (layout.size() * (2 * data_.episodes() + data_.steps() / kPieceSteps) > kMostNumbers)
         return std::nullopt;
@@ -124,7 +126,7 @@ class Search {
 
   View plain() {
     if (options_.tables) return {std::make_shared<TableEvidence>(data_, run_), std::nullopt};
-    return with_features(FeatureMap(data_.observations, 0));
+    return with_features(*numbers_);
   }
 
   View with_features(const FeatureMap& map) {
@@ -176,7 +178,7 @@ class Search {
     spread(run_, {.pieces = std::ssize(answers),
                   .work =
                       [&](std::int64_t i) {
-                        if (!at(i).checked && at(i).fit.k > 1)
+                        if (!at(i).judged && at(i).fit.k > 1)
                           at(i).separation = separation(evidence, data_, at(i));
                       },
                   .pack = [&](std::int64_t i, Packer& to) { to.add(at(i).separation); },
@@ -184,7 +186,8 @@ class Search {
                   .meanwhile = {}});
     for (std::size_t i = 0; i < answers.size(); ++i) {
       auto& answer = answers[i];
-      if (!answer.checked) answer.needed = options_.separation;
+      if (!answer.judged) answer.needed = options_.separation;
+      answer.judged = true;
       if (i > 0) answer.gain = evidence.gain(answers[i - 1].held_out, answer.held_out);
       const auto others = agreements(descents, answer);
       if (!others.empty())
@@ -239,6 +242,7 @@ class Search {
       answer.start = from.start;
       answer.fit = evidence.fit(
           split_cluster(search_, evidence, from, static_cast<std::int32_t>(j)), options_.links);
+      if (answer.fit.k != from.fit.k + 1) return;  // it fell together again
       answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
     });
     std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
@@ -266,15 +270,25 @@ class Search {
   /// Each start at the k of the answer, in its view, so that objectives can be compared.
   std::vector<ExactFit> at_k(const Evidence& evidence, const std::vector<Descent>& descents,
                              const Answer& answer) const {
+    // Of starts that led to the same labels, the first is fitted for all.
+    std::map<std::vector<std::int32_t>, std::size_t> first;
+    std::vector<std::optional<std::size_t>> like(descents.size());
+    for (std::size_t r = 0; r < descents.size(); ++r) {
+      const auto found = descents[r].fits.find(answer.fit.k);
+      if (found != descents[r].fits.end() && static_cast<std::int64_t>(r) != answer.start)
+        like[r] = first.try_emplace(found->second.labels, r).first->second;
+    }
     std::vector<ExactFit> fits(descents.size());
     spread(run_, fits, [&](std::int64_t start) {
       const auto r = static_cast<std::size_t>(start);
-      const auto found = descents[r].fits.find(answer.fit.k);
       if (start == answer.start)
         fits[r] = answer.fit;
-      else if (found != descents[r].fits.end())
-        fits[r] = evidence.fit(found->second.labels, search_.links_for(answer.fit.k));
+      else if (like[r] == r)
+        fits[r] =
+            evidence.fit(descents[r].fits.at(answer.fit.k).labels, search_.links_for(answer.fit.k));
     });
+    for (std::size_t r = 0; r < fits.size(); ++r)
+      if (like[r]) fits[r] = fits[*like[r]];
     return fits;
   }
 
@@ -337,6 +351,7 @@ class Search {
   const SearchOptions& options_;
   const RunContext& run_;
   std::shared_ptr<const ActionTargets> targets_;  // none where policies are tables
+  std::optional<FeatureMap> numbers_;             // without cosines; likewise
   double statistics_seconds_ = 0.0;
 };
 

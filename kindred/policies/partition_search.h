@@ -38,6 +38,7 @@ struct Answer {
   std::int64_t start = 0;   ///< It came from.
   double separation = 0.0;  ///< Of its two closest clusters, by the last test made; 0 with one.
   double needed = 0.0;      ///< The least separation that would have passed that test.
+  bool judged = false;      ///< Whether that test was made.
   bool checked = false;     ///< By many more features; that is then the last test.
   PairedGain gain;          ///< Over the best answer with fewer clusters.
   double agreement = 1.0;   ///< Mean NMI with the answers of the other starts for this k.

@@ -172,7 +172,7 @@ Json describe_dataset(const DatasetOptions& options, const Dataset& dataset, Com
     for (const auto& file : dataset.files) json["files"].push_back(absolute_name(file));
   }
   json["reading"] = options.to_json();
-  json["fingerprint"] = to_json(fingerprint_of(dataset.data, ranks));
+  json["fingerprint"] = to_json(fingerprint_of(dataset.data, ranks, options.read.pool.get()));
   json["provenance"] = dataset.data.provenance;
   json["doctor"] = dataset.data.held || !ranks.is_first()
                        ? Json()  // it has to see all episodes

@@ -84,8 +84,8 @@ EpisodeRange inside(const EpisodeRange& range, std::int64_t first, std::int64_t 
 
 }  // namespace
 
-Fingerprint fingerprint_of(const Trajectories& data, Communicator& ranks) {
-  auto result = fingerprint_of(data);
+Fingerprint fingerprint_of(const Trajectories& data, Communicator& ranks, ThreadPool* pool) {
+  auto result = fingerprint_of(data, pool);
   if (ranks.size() == 1 || !data.held) return result;
   std::int64_t hashes[] = {static_cast<std::int64_t>(result.observation_hash),
                            static_cast<std::int64_t>(result.action_hash)};

@@ -7,7 +7,7 @@
 namespace kindred {
 
 /// That of the whole dataset. Collective.
-Fingerprint fingerprint_of(const Trajectories& data, Communicator& ranks);
+Fingerprint fingerprint_of(const Trajectories& data, Communicator& ranks, ThreadPool* pool);
 
 /// What a reader that sees only some episodes cannot know: how many actions there are, and whether
 /// observations repeat often enough to be interned. Collective.

@@ -86,6 +86,17 @@ class Ratios(unittest.TestCase):
         self.assertEqual(bench.peers_of(record_of(row, load=9.0), row)[0]["who"], "waits")
 
 
+class WholeProgram(unittest.TestCase):
+    def test_every_form_of_the_file_has_its_own_least(self):
+        def form(name, ours, least):
+            return measured([{"row": "program", "shape": name, "who": "Kindred", "seconds": ours, "cpu": ours}],
+                            [{"row": "read", "shape": name, "who": "HDF5", "bytes": 1, "seconds": least, "cpu": least}])
+
+        rows = [{**row, "row": "program"} for row in (form("a.hdf5", 1.0, 0.1), form("a.gzip.hdf5", 1.5, 0.5))]
+        times = [text.split(" | ")[1::3] for text in bench.whole_of(record_of(*rows))[3:]]
+        self.assertEqual(times, [["a.hdf5", "10 (10 – 10)"], ["a.gzip.hdf5", "3 (3 – 3)"]])
+
+
 class Refusals(unittest.TestCase):
     def refused(self, **theirs):
         return measured([line("Kindred", 1.0)], [line("PyTorch", 1.0, **theirs)])["entries"][1].get("refused")

@@ -1,5 +1,6 @@
 #include "kindred/data/fingerprint.h"
 
+#include "kindred/core/thread_pool.h"
 #include "test_files.h"
 
 namespace kindred {
@@ -38,6 +39,16 @@ TEST(Fingerprint, DoesNotDependOnHowObservationsAreStored) {
   data.observations.copy(0, data.steps(), rows.data());
   data.observations = Observations::dense(rows, data.observations.dim());
   EXPECT_EQ(fingerprint_of(data), interned);
+}
+
+TEST(Fingerprint, DoesNotDependOnThreads) {
+  ThreadPool pool(3);
+  for (const bool discrete : {false, true})
+    for (const bool interned : {false, true}) {
+      const auto data =
+          make_trajectories({.discrete = discrete, .interned = interned, .episodes = 3000});
+      EXPECT_EQ(fingerprint_of(data, &pool), fingerprint_of(data));
+    }
 }
 
 TEST(Fingerprint, NoticesOneChangedNumber) {

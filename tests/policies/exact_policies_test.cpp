@@ -263,6 +263,22 @@ TEST(HeldOut, JoiningIsScoringTheJoinedPartition) {
               held_out.score(joined, 2).v, 1e-12);
 }
 
+TEST(HeldOut, WhatWasAskedBeforeChangesNothing) {
+  const Exact exact(testing::linear_control({.episodes = 70, .policies = 3}), 4);
+  const auto labels = random_labels(70, 3, 2);
+  auto joined = labels;
+  for (auto& label : joined)
+    if (label == 2) label = 0;
+  const HeldOut asked(exact.statistics, exact.data.ids, kRidge);
+  asked.quick_score(joined, 2);  // which knows a cluster of `labels` by one draw
+  asked.score(random_labels(70, 3, 5), 3);
+  for (int time = 0; time < 2; ++time) {
+    const HeldOut fresh(exact.statistics, exact.data.ids, kRidge);
+    EXPECT_EQ(asked.score(labels, 3).errors, fresh.score(labels, 3).errors);
+    EXPECT_EQ(asked.quick_score(labels, 3), fresh.quick_score(labels, 3));
+  }
+}
+
 TEST(HeldOut, WhatGoesAstrayCountsAtMostThreeTimesTheUsual) {
   // The last piece of one episode follows no policy at all.
   auto data = testing::linear_control({.episodes = 30, .length = 800, .policies = 2});
