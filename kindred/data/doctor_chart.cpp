@@ -37,13 +37,16 @@ class Ranges {
 
   void add(std::span<const float> rows) {
     const std::size_t dim = least_.size();
+    float* __restrict least = least_.data();  // apart from each other: columns go side by side
+    float* __restrict most = most_.data();
+    std::int32_t* __restrict not_finite = not_finite_.data();
     for (std::size_t row = 0; row + dim <= rows.size(); row += dim)
       for (std::size_t c = 0; c < dim; ++c) {
         const float value = rows[row + c];
         const bool finite = std::abs(value) <= kHighest;
-        not_finite_[c] |= static_cast<std::uint8_t>(!finite);
-        least_[c] = finite && value < least_[c] ? value : least_[c];
-        most_[c] = finite && value > most_[c] ? value : most_[c];
+        not_finite[c] |= !finite;
+        least[c] = std::min(least[c], finite ? value : kHighest);
+        most[c] = std::max(most[c], finite ? value : -kHighest);
       }
   }
 
@@ -58,7 +61,7 @@ class Ranges {
  private:
   static constexpr float kHighest = std::numeric_limits<float>::max();
   std::vector<float> least_, most_;
-  std::vector<std::uint8_t> not_finite_;
+  std::vector<std::int32_t> not_finite_;
 };
 
 /// Shows `look` all rows, some at a time and in order, and copies on the way those that were drawn,
@@ -141,8 +144,8 @@ void Chart::describe_observations(const std::vector<std::int64_t>& drawn) {
   Ranges ranges(observations.size());
   if (rows.is_interned()) {
     ranges.add(rows.table().span());
-    sampled.observations = Observations::interned(
-        rows.table(), rows.dim(), copy_drawn(rows.index(), 1, drawn, nothing));
+    sampled.observations = Observations::interned(rows.table(), rows.dim(),
+                                                  copy_drawn(rows.index(), 1, drawn, nothing));
   } else if (rows.is_bytes()) {
     sampled.observations =
         Observations::dense(copy_drawn(rows.bytes(), rows.dim(), drawn, nothing), rows.dim());
@@ -177,10 +180,9 @@ void Chart::describe_actions(const std::vector<std::int64_t>& drawn) {
                                         data.actions.count());
   } else {
     Ranges ranges(actions.size());
-    sampled.actions = Actions::continuous(
-        copy_drawn(data.actions.floats(), data.actions.dim(), drawn,
-                   [&](auto some) { ranges.add(some); }),
-        data.actions.dim());
+    sampled.actions = Actions::continuous(copy_drawn(data.actions.floats(), data.actions.dim(),
+                                                     drawn, [&](auto some) { ranges.add(some); }),
+                                          data.actions.dim());
     ranges.describe(actions);
   }
   for (std::size_t c = 0; c < actions.size(); ++c)
