@@ -49,7 +49,7 @@ class Chart {
   const Trajectories& data;
   std::vector<ColumnFacts> observations;  ///< [observation dim]
   std::vector<ColumnFacts> actions;       ///< [action dim]
-  StepRows all;  ///< Of `data`.
+  StepRows all;                           ///< Of `data`.
   /// Steps from all over the data, each with the one after it in its episode: copies, since looking
   /// at them again and again would read a file that is larger than memory as often.
   StepRows sampled;

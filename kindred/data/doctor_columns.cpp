@@ -120,8 +120,7 @@ template <class A, class B>
 double correlation(const Chart& chart, const ColumnFacts& a, const ColumnFacts& b, A value_a,
                    B value_b) {
   double sum = 0.0;
-  for (const auto step : chart.sample)
-    sum += (value_a(step) - a.mean) * (value_b(step) - b.mean);
+  for (const auto step : chart.sample) sum += (value_a(step) - a.mean) * (value_b(step) - b.mean);
   return sum / static_cast<double>(chart.sample.size()) / (a.deviation * b.deviation);
 }
 

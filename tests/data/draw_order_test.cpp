@@ -62,7 +62,7 @@ TEST(DrawOrder, ABufferHoldsAFewBlocksFromAllOverTheData) {
   const auto buffer = data.steps() / 10;
   const auto order = drawn(data, buffer);
   EXPECT_LE(runs_in_first(data, order, buffer), 50);  // the last episodes it holds may come later
-  EXPECT_GE(runs_in_first(data, order, buffer), 8);  // some blocks are neighbours
+  EXPECT_GE(runs_in_first(data, order, buffer), 8);   // some blocks are neighbours
   EXPECT_GT(runs_in_first(data, drawn(data, 0), buffer), 300);
   EXPECT_FALSE(std::ranges::is_sorted(order.begin(), order.begin() + 100));
 }

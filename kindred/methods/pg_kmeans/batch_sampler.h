@@ -34,7 +34,7 @@ class BatchSampler {
   std::size_t next_ = 0;                // of own_
   std::int64_t left_ = 0;               // steps to draw until the buffer is filled again
   std::vector<std::int64_t> episodes_;  // in the buffer
-  std::vector<std::int64_t> ends_;  // running sum of the episodes' lengths
+  std::vector<std::int64_t> ends_;      // running sum of the episodes' lengths
   std::vector<std::int64_t> steps_;
 };
 

@@ -17,10 +17,7 @@ std::int64_t parts(std::int64_t n, std::int64_t most) {
 
 Minibatches::Minibatches(const Trajectories& data, const NetworkInputs& inputs,
                          const Options& options)
-    : data_(data),
-      inputs_(inputs),
-      options_(options),
-      draws_(data, options.buffer_steps) {
+    : data_(data), inputs_(inputs), options_(options), draws_(data, options.buffer_steps) {
   if (!data.observations.is_interned() || !data.actions.is_discrete()) return;
   table_.resize(static_cast<std::size_t>(data.observations.distinct() * inputs.count()));
   inputs.apply(data.observations.table().span(), table_);
