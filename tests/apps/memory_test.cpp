@@ -151,13 +151,14 @@ TEST_F(MemoryOfARun, IsWrittenIntoItsDatasetTheSame) {
 }
 
 TEST_F(MemoryOfARun, IsEvaluatedTheSame) {
-  const auto [free, kept] = both({"evaluate", "run", "--episodes", "2", "--rounds", "1",
-                                  "--continue", "0", "--env", "path-following"},
-                                 [&] {
-                                   auto found = json::parse(file("run/evaluation.json"));
-                                   found.erase("seconds");
-                                   return found;
-                                 });
+  const auto [free, kept] =
+      both({"evaluate", "run", "--episodes", "2", "--rounds", "1", "--continue", "0", "--env",
+            "path-following", "--best", "0", "--labelled", "0"},
+           [&] {
+             auto found = json::parse(file("run/evaluation.json"));
+             found.erase("seconds");
+             return found;
+           });
   EXPECT_EQ(free, kept);
 }
 
