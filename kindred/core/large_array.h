@@ -1,5 +1,5 @@
-// Arrays of millions of numbers, in large pages where the system has them: touching them for the
-// first time takes a tenth of what it takes in small ones.
+// Arrays of millions of numbers, in large pages where the system has them: there are fewer of them
+// to touch for the first time.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 1 << 20;  // a disk finds a place in the time it reads this
+constexpr std::int64_t kBlockBytes = 1 << 20;  // read side by side
 constexpr std::int64_t kBlocksOfBuffer = 16;   // fewer would hardly be a mixture
 constexpr std::int64_t kBufferShare = 4;       // of the promised memory one part in so many
 
