@@ -42,7 +42,7 @@ struct AssignCommand {
     RunContext context;
     context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
     dataset.read.pool = context.pool;
-    if (dataset.scratch.empty()) dataset.scratch = folder_of(output);
+    if (dataset.limit.scratch.empty()) dataset.limit.scratch = folder_of(output);
     const Dataset loaded = dataset.load();
     const Trajectories& data = loaded.data;
     const Assignment found = assign(fitted, data, false_alarms, context);

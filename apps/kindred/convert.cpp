@@ -32,7 +32,7 @@ struct ConvertCommand {
     flags.apply();
     find_datasets(dataset.files);
     dataset.read.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
-    if (dataset.scratch.empty()) dataset.scratch = folder_of(output);
+    if (dataset.limit.scratch.empty()) dataset.limit.scratch = folder_of(output);
     catch_stop_signals();
     const Stopwatch clock;
     ProgressBar bar;
@@ -43,7 +43,7 @@ struct ConvertCommand {
       bar.show_share("writing", share);
     });
     bar.clear();
-    if (loaded.memory) loaded.memory->require_kept();
+    require_kept(loaded.memory);
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(output));
     say(fmt::format("{} of {} as a Kindred file",
                     counted(loaded.data.episodes(), "episode", "episodes"),

@@ -10,6 +10,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
 #include "kindred/envs/registry.h"
+#include "kindred/runs/memory.h"
 #include "kindred/runs/run.h"
 #include "progress_bar.h"
 #include "stop_signal.h"
@@ -26,6 +27,7 @@ struct EvaluateCommand {
   std::int64_t threads = 0;
   Common common;
   EvaluateOptions evaluate;
+  MemoryOptions limit;
   std::unique_ptr<EnvironmentOptions> environment_options;
   Flags flags;
 
@@ -53,6 +55,7 @@ struct EvaluateCommand {
     const Stopwatch clock;
     const RunFolder folder(run_folder);
     const LoadedRun fitted = load_run(folder);
+    const auto memory = limit.promise(run_folder);
     const Trajectories loaded = load_dataset(fitted.record, data);
     const auto acted_in = make_environment(loaded);
     const Evaluation result = [&] {
@@ -62,7 +65,9 @@ struct EvaluateCommand {
       context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
       context.stop_requested = stop_requested;
       catch_stop_signals();
-      return kindred::evaluate(fitted, loaded, *acted_in, evaluate, context);
+      return kept(memory, [&] {
+        return kindred::evaluate(fitted, loaded, *acted_in, evaluate, within(memory, context));
+      });
     }();
 
     Json json = {{"run", fs::absolute(run_folder).lexically_normal().string()},
@@ -134,6 +139,7 @@ void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments) {
   state->common.add_json(*command);
   state->flags.add(*command, state->evaluate.describe(), "Evaluation");
   state->flags.add(*command, state->describe(), "Run");
+  state->flags.add(*command, state->limit.describe(), "Memory");
   const bool is_evaluate = !arguments.empty() && arguments.front() == "evaluate";
   if (const auto name = typed_value(arguments, "--env"); is_evaluate && !name.empty()) {
     state->environment_options = find_environment(name).make_options();

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "kindred/data/label_writer.h"
+#include "kindred/runs/memory.h"
 #include "kindred/runs/run.h"
 #include "kindred/runs/segments.h"
 
@@ -19,6 +20,7 @@ struct LabelCommand {
   bool undo = false;
   Common common;
   LabelOptions options;
+  MemoryOptions limit;
   Flags flags;
 
   OptionTable describe() {
@@ -48,7 +50,9 @@ struct LabelCommand {
   }
 
   void write() const {
+    const auto memory = limit.promise(run_folder);
     const auto [dataset, labels, clusters, reading] = load();
+    require_kept(memory);
     const auto written = write_labels(reading, dataset, labels, options);
     const bool by_step = !labels.steps.empty();
     const auto all = by_step ? dataset.data.steps() : dataset.data.episodes();
@@ -118,6 +122,7 @@ void add_label(CLI::App& app) {
       ->required();
   state->common.add_json(*command);
   state->flags.add(*command, state->describe(), "Labels");
+  state->flags.add(*command, state->limit.describe(), "Memory");
   state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });

@@ -14,6 +14,7 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/findings/findings.h"
 #include "kindred/findings/segments_record.h"
+#include "kindred/runs/memory.h"
 #include "kindred/runs/run.h"
 #include "kindred/runs/segments.h"
 
@@ -47,6 +48,7 @@ struct ReportCommand {
   std::string output;
   std::string record_file;
   std::int64_t pictures = PictureOptions{}.most_episodes;
+  MemoryOptions limit;
   Common common;
   Flags flags;
 
@@ -80,17 +82,23 @@ struct ReportCommand {
 
   void run_on_segments(const SegmentFolder& folder) const {
     const Stopwatch clock;
+    const auto memory = limit.promise(run_folder);
     const auto loaded = load_segments(folder);
     const auto read = load_segmented_data(loaded, data);
-    finish(segments_record(folder, loaded, read, picture_options(dataset_record(loaded))),
-           folder.report(), clock);
+    const auto found =
+        segments_record(folder, loaded, read, picture_options(dataset_record(loaded)));
+    require_kept(memory);
+    finish(found, folder.report(), clock);
   }
 
   void run_on(const RunFolder& folder) const {
     const Stopwatch clock;
+    const auto memory = limit.promise(run_folder);
     const auto record = load_run(folder).record;
     const auto loaded = load_dataset(record, data);
-    finish(report_record(folder, loaded, picture_options(record)), folder.report(), clock);
+    const auto found = report_record(folder, loaded, picture_options(record));
+    require_kept(memory);
+    finish(found, folder.report(), clock);
   }
 
   void finish(const Json& found, const fs::path& usual, const Stopwatch& clock) const {
@@ -137,6 +145,7 @@ void add_report(CLI::App& app) {
       ->type_name("HTML");
   state->common.add_json(*command);
   state->flags.add(*command, state->describe(), "Run");
+  state->flags.add(*command, state->limit.describe(), "Memory");
   state->flags.add_uniform(*command);
   command->callback([state] { state->run(); });
 }

@@ -152,6 +152,7 @@ void add_segment(CLI::App& app, const std::vector<std::string>& arguments) {
   state->flags.add(*command, state->dataset.describe_reading(), "Reading");
   state->flags.add(*command, state->dataset.describe_selection(), "Selection");
   state->flags.add(*command, state->dataset.describe_truth(), "Truth");
+  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
   state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });

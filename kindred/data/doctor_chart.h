@@ -13,9 +13,6 @@
 
 namespace kindred::doctor {
 
-/// Steps of the sample, which are all over the data, until memory is minded (mind_memory.h).
-inline constexpr std::size_t kStepsBetween = 128;
-
 struct ColumnFacts {
   std::string name;
   float least = 0.0f, most = 0.0f;  ///< Over all steps, finite values only; of bytes, the sample.
@@ -28,6 +25,23 @@ struct ColumnFacts {
   bool measures() const { return finite && !binary; }
 };
 
+/// What was seen and done in some steps.
+struct StepRows {
+  Observations observations;
+  Actions actions;
+
+  float seen(std::int64_t step, std::int64_t column) const {
+    const auto& rows = observations;
+    if (rows.is_interned()) return rows.table()[rows.index()[step] * rows.dim() + column];
+    if (rows.is_bytes()) return static_cast<float>(rows.bytes()[step * rows.dim() + column]);
+    return rows.floats()[step * rows.dim() + column];
+  }
+  float done(std::int64_t step, std::int64_t column) const {
+    return actions.is_discrete() ? static_cast<float>(actions.ints()[step])
+                                 : actions.floats()[step * actions.dim() + column];
+  }
+};
+
 class Chart {
  public:
   explicit Chart(const Trajectories& data);
@@ -35,30 +49,27 @@ class Chart {
   const Trajectories& data;
   std::vector<ColumnFacts> observations;  ///< [observation dim]
   std::vector<ColumnFacts> actions;       ///< [action dim]
-  /// Steps that are not the last of their episode, increasing; fewer where observations are wide.
+  StepRows all;                           ///< Of `data`.
+  /// Steps from all over the data, each with the one after it in its episode: copies, since looking
+  /// at them again and again would read a file that is larger than memory as often.
+  StepRows sampled;
+  /// Rows of `sampled` whose next row is the step after; fewer where observations are wide.
   std::vector<std::int64_t> sample;
   /// Observation columns that vary, at most 128 of them, evenly chosen where there are more.
   std::vector<std::int64_t> columns;
 
-  float seen(std::int64_t step, std::int64_t column) const {
-    const auto& rows = data.observations;
-    if (rows.is_interned()) return rows.table()[rows.index()[step] * rows.dim() + column];
-    if (rows.is_bytes()) return static_cast<float>(rows.bytes()[step * rows.dim() + column]);
-    return rows.floats()[step * rows.dim() + column];
-  }
-  float done(std::int64_t step, std::int64_t column) const {
-    return data.actions.is_discrete() ? static_cast<float>(data.actions.ints()[step])
-                                      : data.actions.floats()[step * data.actions.dim() + column];
-  }
+  float seen(std::int64_t step, std::int64_t column) const { return all.seen(step, column); }
+  float done(std::int64_t step, std::int64_t column) const { return all.done(step, column); }
 
   /// "episode 3", or "episode 'demo_3'" where the file calls it so.
   std::string episode(std::int64_t number) const;
   std::int64_t episode_of(std::int64_t step) const;
 
  private:
-  void take_sample();
-  void describe_observations();
-  void describe_actions();
+  /// Steps that are not the last of their episode, increasing.
+  std::vector<std::int64_t> draw_steps() const;
+  void describe_observations(const std::vector<std::int64_t>& drawn);
+  void describe_actions(const std::vector<std::int64_t>& drawn);
 };
 
 /// "a", "a and b", "a, b and 7 more".

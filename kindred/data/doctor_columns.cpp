@@ -72,29 +72,29 @@ std::vector<std::int64_t> measuring_actions(const Chart& chart) {
 struct Relation {
   const char* name;
   const char* words;
-  double (*observed)(const Chart&, std::int64_t step, std::int64_t column);
+  double (*observed)(const StepRows&, std::int64_t step, std::int64_t column);
   std::int64_t action_offset;
 };
 
 constexpr Relation kRelations[] = {
     {"same", "the observation of the same step",
-     [](const Chart& chart, std::int64_t step, std::int64_t column) -> double {
-       return chart.seen(step, column);
+     [](const StepRows& rows, std::int64_t step, std::int64_t column) -> double {
+       return rows.seen(step, column);
      },
      0},
     {"next", "the next observation",
-     [](const Chart& chart, std::int64_t step, std::int64_t column) -> double {
-       return chart.seen(step + 1, column);
+     [](const StepRows& rows, std::int64_t step, std::int64_t column) -> double {
+       return rows.seen(step + 1, column);
      },
      0},
     {"previous", "the observation before",
-     [](const Chart& chart, std::int64_t step, std::int64_t column) -> double {
-       return chart.seen(step, column);
+     [](const StepRows& rows, std::int64_t step, std::int64_t column) -> double {
+       return rows.seen(step, column);
      },
      1},
     {"difference", "the change to the next observation",
-     [](const Chart& chart, std::int64_t step, std::int64_t column) -> double {
-       return double{chart.seen(step + 1, column)} - chart.seen(step, column);
+     [](const StepRows& rows, std::int64_t step, std::int64_t column) -> double {
+       return double{rows.seen(step + 1, column)} - rows.seen(step, column);
      },
      0}};
 
@@ -107,10 +107,9 @@ double equal_share(const Chart& chart, const Relation& relation, std::int64_t ac
   const double tolerance = kEqualTolerance * facts.deviation;
   std::int64_t looked = 0, equal = 0;
   for (std::int64_t i = 0; i < count; i += stride) {
-    if (i % static_cast<std::int64_t>(kStepsBetween) == 0) mind_memory();
     const auto step = chart.sample[static_cast<std::size_t>(i)];
-    const double act = chart.done(step + relation.action_offset, action);
-    equal += std::abs(relation.observed(chart, step, column) - act) <= tolerance;
+    const double act = chart.sampled.done(step + relation.action_offset, action);
+    equal += std::abs(relation.observed(chart.sampled, step, column) - act) <= tolerance;
     if (++looked == kLeastSteps && equal < kLeastSteps / 2) return 0.0;  // clearly not
   }
   return static_cast<double>(equal) / static_cast<double>(looked);
@@ -123,16 +122,13 @@ struct SampledColumn {
   std::vector<float> values;
 };
 
-/// In one pass over the steps, which are all over memory.
 template <class Value>
 std::vector<SampledColumn> sampled(const Chart& chart, const std::vector<ColumnFacts>& columns,
                                    const std::vector<std::int64_t>& chosen, Value value) {
   std::vector<SampledColumn> result;
   for (const auto c : chosen) result.push_back({c, columns[static_cast<std::size_t>(c)], {}});
-  for (std::size_t i = 0; i < chart.sample.size(); ++i) {
-    if (i % kStepsBetween == 0) mind_memory();
-    for (auto& one : result) one.values.push_back(value(chart.sample[i], one.column));
-  }
+  for (const auto row : chart.sample)
+    for (auto& one : result) one.values.push_back(value(row, one.column));
   return result;
 }
 
@@ -247,10 +243,8 @@ std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_
 bool spreads(const Chart& chart, std::int64_t column) {
   const auto& facts = chart.observations[static_cast<std::size_t>(column)];
   const double range = double{facts.most} - facts.least;
-  std::size_t looked_at = 0;
   const auto inner = std::ranges::count_if(chart.sample, [&](std::int64_t step) {
-    if (++looked_at % kStepsBetween == 0) mind_memory();
-    const double place = (chart.seen(step, column) - double{facts.least}) / range;
+    const double place = (chart.sampled.seen(step, column) - double{facts.least}) / range;
     return place > 0.1 && place < 0.9;
   });
   return inner * 4 >= std::ssize(chart.sample);
@@ -373,11 +367,11 @@ void check_precision(const Chart& chart, Found& found) {
 void check_copied_columns(const Chart& chart, Found& found) {
   add_copies(chart.observations,
              copies_among(chart, chart.observations, measuring(chart),
-                          [&](auto step, auto column) { return chart.seen(step, column); }),
+                          [&](auto step, auto column) { return chart.sampled.seen(step, column); }),
              found);
   add_copies(chart.actions,
              copies_among(chart, chart.actions, measuring_actions(chart),
-                          [&](auto step, auto column) { return chart.done(step, column); }),
+                          [&](auto step, auto column) { return chart.sampled.done(step, column); }),
              found);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -21,6 +22,7 @@ constexpr std::int64_t kComparable = 5;    // steps an episode needs to be told 
 constexpr double kSameTolerance = 0.02;    // of a column's deviation
 constexpr std::size_t kNeighbours = 64;    // candidates for a copy, in order of a projection
 constexpr std::int64_t kComparedRows = 64;
+constexpr std::size_t kFirstNumbers = 4;  // kept of each episode
 
 std::vector<std::string> episode_names(const Chart& chart,
                                        const std::vector<std::int64_t>& episodes) {
@@ -42,6 +44,31 @@ class EpisodeComparison {
     Random random(0, "doctor's projection");
     weights_.resize(2 * (chart.columns.size() + chart.actions.size()));
     for (auto& weight : weights_) weight = random.normal();
+    Random more(0, "doctor's first steps");
+    for (std::size_t f = 0; f < kFirstNumbers; ++f)
+      for (std::size_t i = 0; i < weights_.size() / 2; ++i) {
+        first_weights_.push_back(more.normal());
+        apart_[f] += 1.001 * kSameTolerance * std::abs(first_weights_.back());  // rounded
+      }
+  }
+
+  /// Random sums of the first step: they differ where no comparison of all steps is needed to know.
+  using FirstNumbers = std::array<double, kFirstNumbers>;
+  FirstNumbers first_numbers(std::int64_t episode) const {
+    FirstNumbers sums{};
+    auto weight = first_weights_.begin();
+    const auto first = chart_.data.offsets[episode];
+    for (auto& sum : sums) {
+      for (const auto c : chart_.columns) sum += *weight++ * seen(first, c);
+      for (std::size_t a = 0; a < chart_.actions.size(); ++a) sum += *weight++ * done(first, a);
+    }
+    return sums;
+  }
+  /// Whether first steps with these numbers are further apart than the tolerance allows.
+  bool begin_apart(const FirstNumbers& a, const FirstNumbers& b) const {
+    for (std::size_t f = 0; f < kFirstNumbers; ++f)
+      if (std::abs(a[f] - b[f]) > apart_[f]) return true;
+    return false;
   }
 
   /// One number of the first and the fifth step: near for episodes that begin alike.
@@ -60,6 +87,8 @@ class EpisodeComparison {
   /// The largest difference between two episodes over the steps both have; stops at the tolerance.
   double difference(std::int64_t a, std::int64_t b) const {
     mind_memory();
+    for (const auto i : {a, b})
+      expect_steps(chart_.data, chart_.data.offsets[i], chart_.data.offsets[i] + 1);
     const auto common = std::min(chart_.data.length(a), chart_.data.length(b));
     const auto rows = std::min(common, kComparedRows);
     double most = 0.0;
@@ -85,6 +114,8 @@ class EpisodeComparison {
 
   const Chart& chart_;
   std::vector<double> weights_;
+  std::vector<double> first_weights_;  // [numbers, columns and actions]
+  FirstNumbers apart_{};               // differences that no repetition has
 };
 
 /// An episode that repeats an earlier one.
@@ -96,10 +127,14 @@ struct Repetition {
 std::vector<Repetition> find_repetitions(const Chart& chart) {
   const EpisodeComparison compare(chart);
   std::vector<std::pair<double, std::int64_t>> order;
+  std::vector<EpisodeComparison::FirstNumbers> firsts(
+      static_cast<std::size_t>(chart.data.episodes()));
   for (std::int64_t i = 0; i < chart.data.episodes(); ++i)
     if (chart.data.length(i) >= kComparable)
-      if (const double place = compare.project(i); std::isfinite(place))
+      if (const double place = compare.project(i); std::isfinite(place)) {
         order.emplace_back(place, i);
+        firsts[static_cast<std::size_t>(i)] = compare.first_numbers(i);
+      }
   std::ranges::sort(order);
   const double width = static_cast<double>(2 * (chart.columns.size() + chart.actions.size()));
   std::vector<Repetition> repetitions;
@@ -108,6 +143,9 @@ std::vector<Repetition> find_repetitions(const Chart& chart) {
       const auto& [place, episode] = order[i];
       const auto& [other_place, other] = order[i - back];
       if (place - other_place > kSameTolerance * width) break;
+      if (compare.begin_apart(firsts[static_cast<std::size_t>(episode)],
+                              firsts[static_cast<std::size_t>(other)]))
+        continue;  // known from memory: steps of two episodes are two places of a file
       const double difference = compare.difference(episode, other);
       if (difference > kSameTolerance) continue;
       repetitions.push_back(

@@ -149,6 +149,7 @@ class LinearGuess : public PolicyGuess {
 template <class Visit>
 void visit_steps(const Trajectories& data, std::int64_t episode, Visit visit) {
   mind_memory();
+  expect_steps(data, data.offsets[episode], data.offsets[episode + 1]);
   const auto count = std::min(data.length(episode), kPolicySteps);
   for (std::int64_t i = 0; i < count; ++i)
     visit(data.offsets[episode] + i * data.length(episode) / count);

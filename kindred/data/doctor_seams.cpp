@@ -71,20 +71,20 @@ class LinearMotion : public Motion {
   bool usable() const { return usable_; }
 
   bool goes_on(std::int64_t from, std::int64_t to) const override {
-    if (starts_known_ && like_start(to)) return false;
+    if (starts_known_ && like_start(chart_.all, to)) return false;
     if (!moves(from)) return false;  // what rests between episodes is the same after them
     for (std::size_t c = 0; c < columns_.size(); ++c)  // spares most the prediction
-      if (std::abs(change(from, to, c)) > kLeap * usual_[c]) return false;
+      if (std::abs(change(chart_.all, from, to, c)) > kLeap * usual_[c]) return false;
     return surprise(from, to) <= 1.0;
   }
 
   bool begins_anew(std::int64_t step) const override {
-    if (starts_known_ && like_start(step + 1) && unlike_start(step) &&
+    if (starts_known_ && like_start(chart_.all, step + 1) && unlike_start(step) &&
         surprise(step, step + 1) > 1.0)
       return true;
     std::int64_t leaps = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      leaps += std::abs(change(step, step + 1, c)) > kLeap * usual_[c];
+      leaps += std::abs(change(chart_.all, step, step + 1, c)) > kLeap * usual_[c];
     return leaps >= several();
   }
 
@@ -97,49 +97,49 @@ class LinearMotion : public Motion {
   const ColumnFacts& facts(std::size_t c) const {
     return chart_.observations[static_cast<std::size_t>(columns_[c])];
   }
-  double seen(std::int64_t step, std::size_t c) const {
-    return (chart_.seen(step, columns_[c]) - facts(c).mean) / facts(c).deviation;
+  // Steps are rows of the data or of the sample.
+  double seen(const StepRows& rows, std::int64_t step, std::size_t c) const {
+    return (rows.seen(step, columns_[c]) - facts(c).mean) / facts(c).deviation;
   }
-  double change(std::int64_t from, std::int64_t to, std::size_t c) const {
-    return (double{chart_.seen(to, columns_[c])} - chart_.seen(from, columns_[c])) /
-           facts(c).deviation;
+  double change(const StepRows& rows, std::int64_t from, std::int64_t to, std::size_t c) const {
+    return (double{rows.seen(to, columns_[c])} - rows.seen(from, columns_[c])) / facts(c).deviation;
   }
 
-  double way(std::int64_t from, std::int64_t to) const {
+  double way(const StepRows& rows, std::int64_t from, std::int64_t to) const {
     double sum = 0.0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) sum += std::abs(change(from, to, c));
+    for (std::size_t c = 0; c < columns_.size(); ++c) sum += std::abs(change(rows, from, to, c));
     return sum;
   }
   /// Whether the step into this one went a fair part of the usual way.
   bool moves(std::int64_t step) const {
     return !std::ranges::binary_search(chart_.data.offsets.span(), step) &&
-           way(step - 1, step) > kFairMotion * usual_way_;
+           way(chart_.all, step - 1, step) > kFairMotion * usual_way_;
   }
 
-  void input(std::int64_t step, std::vector<double>& out) const {
+  void input(const StepRows& rows, std::int64_t step, std::vector<double>& out) const {
     out.assign(static_cast<std::size_t>(inputs()), 0.0);
     std::size_t i = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) out[i++] = seen(step, c);
+    for (std::size_t c = 0; c < columns_.size(); ++c) out[i++] = seen(rows, step, c);
     for (const auto a : moving_)
-      out[i++] = (chart_.done(step, static_cast<std::int64_t>(a)) - chart_.actions[a].mean) /
+      out[i++] = (rows.done(step, static_cast<std::int64_t>(a)) - chart_.actions[a].mean) /
                  chart_.actions[a].deviation;
-    if (choices_ > 0) out[i + static_cast<std::size_t>(chart_.data.actions.ints()[step])] = 1.0;
+    if (choices_ > 0) out[i + static_cast<std::size_t>(rows.actions.ints()[step])] = 1.0;
     out.back() = 1.0;
   }
 
   /// By how much each column misses its prediction.
-  void misses(std::int64_t from, std::int64_t to, std::vector<double>& in,
+  void misses(const StepRows& rows, std::int64_t from, std::int64_t to, std::vector<double>& in,
               std::vector<double>& out) const {
-    input(from, in);
+    input(rows, from, in);
     out.resize(columns_.size());
     apply_weights(weights_, in, out);
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      out[c] = std::abs(change(from, to, c) - out[c]);
+      out[c] = std::abs(change(rows, from, to, c) - out[c]);
   }
 
   double surprise(std::int64_t from, std::int64_t to) const {
     std::vector<double> in, out;
-    misses(from, to, in, out);
+    misses(chart_.all, from, to, in, out);
     double most = 0.0;
     for (std::size_t c = 0; c < out.size(); ++c) most = std::max(most, out[c] / expected_[c]);
     return most;
@@ -148,12 +148,12 @@ class LinearMotion : public Motion {
   void fit() {
     LeastSquares problem(inputs(), std::ssize(columns_));
     std::vector<double> in, out(columns_.size());
+    const auto& rows = chart_.sampled;
     for (const auto step : chart_.sample) {
-      mind_memory();
-      input(step, in);
+      input(rows, step, in);
       double way = 0.0;
       for (std::size_t c = 0; c < columns_.size(); ++c) {
-        out[c] = change(step, step + 1, c);
+        out[c] = change(rows, step, step + 1, c);
         way += std::abs(out[c]);
       }
       usual_way_ += way;
@@ -163,11 +163,10 @@ class LinearMotion : public Motion {
     usual_way_ /= static_cast<double>(chart_.sample.size());
     std::vector<std::vector<double>> missed(columns_.size()), changed(columns_.size());
     for (const auto step : chart_.sample) {
-      mind_memory();
-      misses(step, step + 1, in, out);
+      misses(rows, step, step + 1, in, out);
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         missed[c].push_back(out[c]);
-        changed[c].push_back(std::abs(change(step, step + 1, c)));
+        changed[c].push_back(std::abs(change(rows, step, step + 1, c)));
       }
     }
     for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -184,7 +183,7 @@ class LinearMotion : public Motion {
     for (std::int64_t i = 0; i < data.episodes(); ++i) {
       mind_memory();
       for (std::size_t c = 0; c < columns_.size(); ++c)
-        firsts_of[c].push_back(seen(data.offsets[i], c));
+        firsts_of[c].push_back(seen(chart_.all, data.offsets[i], c));
     }
     for (auto& firsts : firsts_of) {
       std::ranges::sort(firsts);
@@ -196,23 +195,23 @@ class LinearMotion : public Motion {
       most_start_.push_back(most + margin);
     }
     const auto inside = std::ranges::count_if(
-        chart_.sample, [&](std::int64_t step) { return like_start(step + 1); });
+        chart_.sample, [&](std::int64_t step) { return like_start(chart_.sampled, step + 1); });
     starts_known_ = inside * 100 <= std::ssize(chart_.sample);
   }
 
   /// Of many columns some lie outside by chance.
-  bool like_start(std::int64_t step) const {
+  bool like_start(const StepRows& rows, std::int64_t step) const {
     const auto allowed = std::ssize(columns_) / 8;
-    return outside_starts(step, allowed) <= allowed;
+    return outside_starts(rows, step, allowed) <= allowed;
   }
   bool unlike_start(std::int64_t step) const {
-    return outside_starts(step, several()) >= several();
+    return outside_starts(chart_.all, step, several()) >= several();
   }
   /// How many columns lie outside the box; stops counting beyond `most`.
-  std::int64_t outside_starts(std::int64_t step, std::int64_t most) const {
+  std::int64_t outside_starts(const StepRows& rows, std::int64_t step, std::int64_t most) const {
     std::int64_t outside = 0;
     for (std::size_t c = 0; c < columns_.size() && outside <= most; ++c) {
-      const double value = seen(step, c);
+      const double value = seen(rows, step, c);
       outside += value < least_start_[c] || value > most_start_[c];
     }
     return outside;
@@ -303,7 +302,10 @@ double expected_by_chance(const Trajectories& data, const Motion& motion) {
     const auto a = pick(), b = pick();
     if (b == a || b == a + 1) continue;
     ++tried;
-    gone_on += motion.goes_on(data.offsets[a + 1] - 1, data.offsets[b]);
+    const auto last = data.offsets[a + 1] - 1, first = data.offsets[b];
+    expect_steps(data, std::max(last - 1, data.offsets[a]), last + 1);
+    expect_steps(data, first, first + 1);
+    gone_on += motion.goes_on(last, first);
   }
   return tried == 0
              ? 0.0

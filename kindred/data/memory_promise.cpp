@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/statfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -87,6 +88,13 @@ class Keeper {
     return promises_.empty() ? std::filesystem::path() : promises_.back().scratch;
   }
 
+  bool stands() const { return standing_; }
+
+  std::int64_t budget() {
+    const std::lock_guard lock(mutex_);
+    return promises_.empty() ? 0 : least_budget();
+  }
+
   void mind() {
     if (!standing_) return;
     const std::lock_guard lock(mutex_);
@@ -101,6 +109,10 @@ class Keeper {
     ::madvise(pages.begin, pages.size, MADV_NOHUGEPAGE);
   }
 
+  std::int64_t least_budget() const {
+    return std::ranges::min(promises_, {}, &Standing::bytes).bytes;
+  }
+
   void watch() {
     std::unique_lock lock(mutex_);
     while (!over_.wait_for(lock, kBetweenLooks, [&] { return ending_; }))
@@ -109,7 +121,7 @@ class Keeper {
 
   /// With the mutex held: nobody may unmap what is being given back.
   void look() {
-    const auto budget = std::ranges::min(promises_, {}, &Standing::bytes).bytes;
+    const auto budget = least_budget();
     const auto mark = budget - reserve(budget);
     if (memory_.look() <= mark) return void(in_vain_ = 0);
     for (const auto& pages : lent_) ::madvise(pages.begin, pages.size, MADV_DONTNEED);
@@ -180,11 +192,20 @@ void MemoryPromise::require_kept() const {
 
 bool memory_is_promised() { return !scratch_folder().empty(); }
 
+std::int64_t promised_memory() { return keeper().budget(); }
+
 std::filesystem::path scratch_folder() { return keeper().scratch(); }
 
 void lend_pages(void* begin, std::size_t size) { keeper().lend({begin, size}); }
 
 void take_back_pages(void* begin) { keeper().take_back(begin); }
+
+void expect_pages(const void* begin, std::size_t size) {
+  if (!keeper().stands()) return;
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto from = reinterpret_cast<std::uintptr_t>(begin), first = from / page * page;
+  ::madvise(reinterpret_cast<void*>(first), from + size - first, MADV_WILLNEED);
+}
 
 std::string size_words(std::int64_t bytes) {
   if (bytes >= 10'000 * kMega || (bytes >= 1'000 * kMega && bytes % (100 * kMega) == 0))

@@ -34,6 +34,8 @@ class MemoryPromise {
 
 /// Whether a promise stands.
 bool memory_is_promised();
+/// The smallest budget that stands; 0 where none does.
+std::int64_t promised_memory();
 /// Where scratch files go while a promise stands; empty where none does.
 std::filesystem::path scratch_folder();
 

@@ -57,8 +57,11 @@ Column<T> select_steps(const Column<T>& column, std::int64_t width, const Trajec
   for (const auto& one : stretches) {
     mind_memory();
     const auto* episode = column.data() + data.offsets[one.episode] * width;
-    if (one.episode >= own.begin && one.episode < own.end)
+    if (one.episode >= own.begin && one.episode < own.end) {
+      expect_pages(episode + one.begin * width,
+                   static_cast<std::size_t>((one.end - one.begin) * width) * sizeof(T));
       std::copy(episode + one.begin * width, episode + one.end * width, to);
+    }
     to += (one.end - one.begin) * width;
   }
   return values.column();

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
+#include "kindred/data/mind_memory.h"
 
 namespace kindred {
 namespace {
@@ -157,6 +158,24 @@ std::vector<double> episode_returns(const Trajectories& data) {
     returns[static_cast<std::size_t>(i)] = std::accumulate(
         data.rewards.data() + data.offsets[i], data.rewards.data() + data.offsets[i + 1], 0.0);
   return returns;
+}
+
+void expect_steps(const Trajectories& data, std::int64_t begin, std::int64_t end) {
+  const auto expect = [&](const auto& column, std::int64_t width) {
+    expect_pages(column.data() + begin * width,
+                 static_cast<std::size_t>((end - begin) * width) * sizeof(*column.data()));
+  };
+  const auto& seen = data.observations;
+  if (seen.is_interned())
+    expect(seen.index(), 1);
+  else if (seen.is_bytes())
+    expect(seen.bytes(), seen.dim());
+  else
+    expect(seen.floats(), seen.dim());
+  if (data.actions.is_discrete())
+    expect(data.actions.ints(), 1);
+  else
+    expect(data.actions.floats(), data.actions.dim());
 }
 
 }  // namespace kindred

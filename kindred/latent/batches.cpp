@@ -132,27 +132,29 @@ void StepSource::add_single_steps(std::span<const std::int64_t> steps, SequenceB
 }
 
 BatchOrder::BatchOrder(const Trajectories& data, std::int64_t batch_size, std::int64_t pool,
-                       std::uint64_t seed, std::int64_t restart)
+                       std::int64_t buffer, std::uint64_t seed, std::int64_t restart)
     : data_(data),
+      draws_(data, buffer),
       batch_size_(batch_size),
       pool_(pool),
       per_epoch_(std::max<std::int64_t>(1, data.episodes() / batch_size)),
       seed_(seed),
-      restart_(restart),
-      order_(static_cast<std::size_t>(data.episodes())) {}
+      restart_(restart) {}
 
 std::span<const std::int64_t> BatchOrder::operator[](std::int64_t number) {
   if (number / per_epoch_ != epoch_) shuffle(number / per_epoch_);
   // What is left over at the end of an epoch is not visited in it; the next one is another mix.
-  return std::span(order_).subspan(static_cast<std::size_t>(number % per_epoch_ * batch_size_),
-                                   static_cast<std::size_t>(batch_size_));
+  const auto batch =
+      std::span(order_).subspan(static_cast<std::size_t>(number % per_epoch_ * batch_size_),
+                                static_cast<std::size_t>(batch_size_));
+  draws_.expect(batch);
+  return batch;
 }
 
 void BatchOrder::shuffle(std::int64_t epoch) {
   epoch_ = epoch;
-  std::iota(order_.begin(), order_.end(), 0);
   Random random(seed_, "batches", static_cast<std::uint64_t>(restart_ << 32 | epoch));
-  random.shuffle(std::span(order_));
+  draws_.shuffle(random, order_);
   if (pool_ <= 1) return;
   const auto used = per_epoch_ * batch_size_;
   for (std::int64_t begin = 0; begin < used; begin += pool_ * batch_size_) {

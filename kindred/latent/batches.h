@@ -7,6 +7,7 @@
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/core/workers.h"
+#include "kindred/data/draw_order.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/nn/autoencoder.h"
 #include "kindred/nn/sequence_batch.h"
@@ -55,8 +56,9 @@ class StepSource {
 /// batches in random order. Batch `number` is the same whatever was asked before.
 class BatchOrder {
  public:
+  /// `buffer`: how many steps are visited from at a time (draw_order.h); 0: all.
   BatchOrder(const Trajectories& data, std::int64_t batch_size, std::int64_t pool,
-             std::uint64_t seed, std::int64_t restart);
+             std::int64_t buffer, std::uint64_t seed, std::int64_t restart);
 
   std::int64_t per_epoch() const { return per_epoch_; }
   /// The episodes of a batch; valid until the next call.
@@ -66,6 +68,7 @@ class BatchOrder {
   void shuffle(std::int64_t epoch);
 
   const Trajectories& data_;
+  DrawOrder draws_;
   std::int64_t batch_size_, pool_, per_epoch_;
   std::uint64_t seed_;
   std::int64_t restart_;

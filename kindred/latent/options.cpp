@@ -6,6 +6,7 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/error.h"
+#include "kindred/data/draw_order.h"
 
 namespace kindred::latent {
 
@@ -28,6 +29,7 @@ OptionTable Options::describe() {
               "passes over the data, and at least 300."),
       integer("batch-trajectories", batch_trajectories, 0, kMany,
               "Trajectories in one training step; 0: 64, or an eighth of fewer than 512."),
+      buffer_option(buffer_steps),
       real("learning-rate", learning_rate, 1e-9, 1.0, "Adam's learning rate."),
       flag("decay", decay, "Let the learning rate fall to zero over the second half of training."),
       real_or_off("max-gradient-norm", max_gradient_norm, 1e-9, kInfinity, kInfinity,
@@ -68,6 +70,7 @@ void resolve_shared(Options& options, const Trajectories& data) {
   options.batch_trajectories = std::min(options.batch_trajectories, n);
   if (options.max_steps == 0) options.max_steps = default_steps(data, options.batch_trajectories);
   options.standardize = resolve_standardize(options.standardize, data.observations);
+  options.buffer_steps = resolve_buffer(options.buffer_steps, data);
 }
 
 AutoencoderArchitecture architecture_for(const Trajectories& data, const NetworkInputs& inputs,

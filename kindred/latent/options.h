@@ -23,6 +23,7 @@ struct Options {
   Standardize standardize = Standardize::kAuto;
   std::int64_t max_steps = 0;
   std::int64_t batch_trajectories = 0;
+  std::int64_t buffer_steps = 0;
   double learning_rate = 1e-3;
   bool decay = true;
   double max_gradient_norm = std::numeric_limits<double>::infinity();

@@ -35,7 +35,7 @@ TrainingSetup::TrainingSetup(const Trajectories& d, const Options& o, const RunC
 
 Trainer::Trainer(TrainingSetup& setup, const Method& method, std::int64_t restart)
     : setup_(setup),
-      order_(setup.data, setup.options.batch_trajectories, kPool,
+      order_(setup.data, setup.options.batch_trajectories, kPool, setup.options.buffer_steps,
              static_cast<std::uint64_t>(setup.options.seed), restart),
       parameters_(initial_parameters(setup.architecture,
                                      restart_random(setup.options, "autoencoder", restart))

@@ -187,16 +187,18 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
       add_pieces(i);  // while they are in the cache
     }
   });
-  std::vector<Share> shares;
-  for (std::size_t r = 0; r + 1 < bounds.size(); ++r)
-    shares.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
-  exchange(ranks, shares, layout().size(),
-           std::span(rows.get(), static_cast<std::size_t>(pieces() * layout().size())));
-  if (count == episodes()) return;
-  workers.chunks(episodes(), 16, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = begin; i < end; ++i)
-      if (i < first || i >= first + count) add_pieces(i);
-  });
+  // Sums of whole episodes are told too: adding up others' pieces again would take longer.
+  std::vector<Share> episodes_of, pieces_of_rank;
+  for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
+    episodes_of.push_back({bounds[r], bounds[r + 1]});
+    pieces_of_rank.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
+  }
+  const auto tell = [&](const LargeArray& some, std::span<const Share> shares, std::int64_t all) {
+    exchange(ranks, shares, layout().size(),
+             std::span(some.get(), static_cast<std::size_t>(all * layout().size())));
+  };
+  tell(values_, episodes_of, episodes());
+  if (pieces_) tell(pieces_, pieces_of_rank, pieces());
 }
 
 void KeptSums::add_pieces(std::int64_t episode) {
@@ -209,8 +211,7 @@ void KeptSums::add_pieces(std::int64_t episode) {
 
 void KeptSums::make_room() {
   const auto rows = [&](std::int64_t count) {
-    return std::make_unique_for_overwrite<double[]>(
-        static_cast<std::size_t>(count * layout().size()));
+    return make_large_array(static_cast<std::size_t>(count * layout().size()));
   };
   values_ = rows(episodes());
   if (pieces() > episodes()) pieces_ = rows(pieces());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
+#include "kindred/core/large_array.h"
 #include "kindred/core/workers.h"
 #include "kindred/dist/communicator.h"
 #include "kindred/policies/feature_map.h"
@@ -164,15 +165,15 @@ class KeptSums final : public EpisodeStatistics {
   void add_pieces(std::int64_t episode);
   /// Numbers that no thread has touched yet: each sets its own rows.
   void make_room();
-  std::span<double> row(const std::unique_ptr<double[]>& rows, std::int64_t i) const {
+  std::span<double> row(const LargeArray& rows, std::int64_t i) const {
     return {rows.get() + i * layout().size(), static_cast<std::size_t>(layout().size())};
   }
   std::span<const double> of_piece(std::int64_t piece) const {
     return row(pieces_ ? pieces_ : values_, piece);
   }
 
-  std::unique_ptr<double[]> values_;  // [episodes, size]
-  std::unique_ptr<double[]> pieces_;  // [pieces, size]; none where episodes are one each
+  LargeArray values_;  // [episodes, size]
+  LargeArray pieces_;  // [pieces, size]; none where episodes are one each
 };
 
 }  // namespace kindred

@@ -12,9 +12,9 @@
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
 #include "kindred/data/doctor.h"
-#include "kindred/data/mind_memory.h"
 #include "kindred/nn/device.h"
 #include "kindred/policies/partition_judge.h"
+#include "kindred/runs/memory.h"
 #include "kindred/runs/scores.h"
 
 namespace kindred {
@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 DatasetOptions reading(const ClusterRequest& request, const RunContext& run) {
   DatasetOptions options = request.dataset;
   options.read.pool = run.pool;
-  if (options.scratch.empty() && !request.folder.path().empty())
-    options.scratch = fs::absolute(request.folder.path()).parent_path().string();
+  if (options.limit.scratch.empty() && !request.folder.path().empty())
+    options.limit.scratch = fs::absolute(request.folder.path()).parent_path().string();
   return options;
 }
 
@@ -58,32 +58,6 @@ void describe_result(const Clustering& clustering, const Trajectories& data, con
   const auto oracle = oracle_nmi(data);
   record.result["ceiling"] =
       oracle ? nlohmann::ordered_json(*oracle) : nlohmann::ordered_json(nullptr);
-}
-
-/// Work that needs more memory than was promised stops as if somebody had asked for it.
-void stop_when_broken(const std::shared_ptr<const MemoryPromise>& memory, RunContext& run) {
-  if (!memory) return;
-  run.stop_requested = [memory, before = run.stop_requested] {
-    mind_memory();  // asked before every piece of work that looks at steps
-    return memory->broken() || (before && before());
-  };
-}
-
-void require_kept(const Dataset& dataset) {
-  if (dataset.memory) dataset.memory->require_kept();
-}
-
-/// Says of a fit that stopped for want of memory why it did.
-Clustering fit_within(const Dataset& dataset, const Trajectories& data, ConfiguredMethod& method,
-                      const RunContext& run) {
-  try {
-    auto result = method.fit(data, run);
-    require_kept(dataset);
-    return result;
-  } catch (const Interrupted&) {
-    require_kept(dataset);
-    throw;
-  }
 }
 
 void require_not_finished(const ClusterRequest& request, const RunContext& run) {
@@ -170,8 +144,8 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   const auto& folder = request.folder;
   auto& ranks = ranks_of(run);
   request.method->check(dataset.data);
-  require_kept(dataset);
-  stop_when_broken(dataset.memory, run);
+  require_kept(dataset.memory);
+  run = within(dataset.memory, std::move(run));
   const auto sharing = sharing_of(request, dataset.data, run);
   RunRecord record = describe_request(request, dataset, run);
   std::optional<RunLock> lock;
@@ -198,12 +172,12 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   const auto data = shared_data(dataset.data, sharing, run);
   if (ranks.is_first() && !data.held && record.dataset["doctor"].is_null())
     record.dataset["doctor"] = to_json(examine(data, run.pool.get()), false);
-  Clustering clustering = fit_within(dataset, data, *request.method, run);
+  Clustering clustering = kept(dataset.memory, [&] { return request.method->fit(data, run); });
   if (clustering.stopped)
     return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
   if (!ranks.is_first()) return {ClusterOutcome::End::kFinished, {}, 0};
   judge(data, run, clustering);
-  require_kept(dataset);
+  require_kept(dataset.memory);
   describe_result(clustering, data, run, record);
   if (dataset.memory)
     record.machine["memory_mb"] = static_cast<double>(dataset.memory->bytes()) / 1e6;

@@ -28,15 +28,6 @@ OptionTable all_options(DatasetOptions& options) {
   return table;
 }
 
-/// Before anything is read.
-std::shared_ptr<const MemoryPromise> promise_memory(const DatasetOptions& options) {
-  if (options.memory == 0) return nullptr;
-  const auto folder = options.scratch.empty()
-                          ? std::filesystem::path(options.files[0]).parent_path()
-                          : std::filesystem::path(options.scratch);
-  return std::make_shared<const MemoryPromise>(options.memory, folder);
-}
-
 std::string absolute_name(const std::string& file) {
   return std::filesystem::absolute(file).lexically_normal().string();
 }
@@ -84,17 +75,6 @@ OptionTable DatasetOptions::describe_truth() {
   };
 }
 
-OptionTable DatasetOptions::describe_memory() {
-  return {
-      bytes("memory", memory,
-            "The most memory to hold, as 2GB or 500MB: steps stay in files and are read as they "
-            "are needed. The answer is the same, bit for bit."),
-      text("scratch", scratch,
-           "With --memory: a folder on a disk for files without a name, as large as what a "
-           "compressed or joined dataset is unpacked."),
-  };
-}
-
 Json DatasetOptions::to_json() const {
   DatasetOptions copy = *this;  // a table refers to fields it may change
   return kindred::to_json(all_options(copy));
@@ -116,7 +96,7 @@ Dataset DatasetOptions::load_everything() const {
   const auto format = format_of(files[0]);
   ReadOptions how = read;
   if (!how.pool) how.pool = std::make_shared<ThreadPool>();
-  const auto promise = promise_memory(*this);
+  const auto promise = limit.promise(std::filesystem::path(files[0]).parent_path());
   if (files.size() == 1) return {files[0], format, read_trajectories(files[0], how), {}, promise};
   ReadOptions apart = how;
   apart.interning = Interning::kNever;  // all together, in the end

@@ -12,9 +12,9 @@
 #include "kindred/core/options.h"
 #include "kindred/data/formats.h"
 #include "kindred/data/label_writer.h"
-#include "kindred/data/memory_promise.h"
 #include "kindred/data/trajectories.h"
 #include "kindred/dist/communicator.h"
+#include "kindred/runs/memory.h"
 
 namespace kindred {
 
@@ -43,8 +43,7 @@ struct DatasetOptions {
   std::string truth_episode_column = "episode";
   std::vector<std::int64_t> truth_boundary;
   bool truth_return_change = false;
-  std::int64_t memory = 0;  ///< Bytes the process may hold, whatever the data's size; 0: no limit.
-  std::string scratch;      ///< Where scratch files go then; empty: the first file's folder.
+  MemoryOptions limit;  ///< Scratch files lie in the first file's folder unless it says otherwise.
 
   /// How to read the file.
   OptionTable describe_reading();
@@ -52,9 +51,8 @@ struct DatasetOptions {
   OptionTable describe_selection();
   /// Where true labels come from when the file has none.
   OptionTable describe_truth();
-
   /// How much memory may be used: no part of what a record says of the data, which stays the same.
-  OptionTable describe_memory();
+  OptionTable describe_memory() { return limit.describe(); }
 
   /// Everything but the file's name and memory, as a record keeps it, and back. restore throws
   /// DataFormatError naming `where` when a value is not one the option takes.

@@ -206,19 +206,24 @@ std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found
   return counts;
 }
 
-SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run) {
+SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& context) {
   const auto& folder = request.folder;
   require_free(folder, request.force);
   DatasetOptions source = request.dataset;
-  source.read.pool = run.pool;
+  source.read.pool = context.pool;
+  if (source.limit.scratch.empty())
+    source.limit.scratch = std::filesystem::absolute(folder.path()).parent_path().string();
   const auto dataset = source.load();
+  const auto run = within(dataset.memory, context);
   const auto& data = dataset.data;
   const Stopwatch clock;
   std::vector<std::int32_t> known;
   if (!request.run.empty()) known = labels_by(request.run, data);
   auto options = request.options;
   SegmentedDataset result{
-      .found = segment(data, options, run, known), .idle = idle_stretches(data), .record = {}};
+      .found = kept(dataset.memory, [&] { return segment(data, options, run, known); }),
+      .idle = idle_stretches(data),
+      .record = {}};
   result.record = {
       {"kindred_segments", kSegmentsVersion},
       {"version", kVersion},
@@ -230,6 +235,7 @@ SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext
       {"result", describe_found(data, result.found, result.idle)},
       {"timings", {{"segment", clock.seconds()}}},
       {"machine", {{"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}}}};
+  require_kept(dataset.memory);
   write_folder(folder, data, result);
   return result;
 }

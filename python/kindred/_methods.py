@@ -79,6 +79,9 @@ class PGKMeans(Estimator):
         give the exact gradient.
     batch_trajectories : int, default 0
         Draw whole trajectories, this many, instead of single steps; 0: single steps.
+    buffer_steps : int, default 0
+        Draw from about so many steps at a time, blocks of neighbouring episodes in random order; 0:
+        from all, or, where --memory has no room for them, from what a quarter of it holds.
     smoothing : float, default 0.0
         Tabular policies: added to every action's count in observations a cluster has seen.
     cosines : int, default 60
@@ -139,6 +142,7 @@ class PGKMeans(Estimator):
         "plateau_tolerance": "plateau-tolerance",
         "batch_steps": "batch-steps",
         "batch_trajectories": "batch-trajectories",
+        "buffer_steps": "buffer-steps",
         "smoothing": "smoothing",
         "cosines": "cosines",
         "ridge": "ridge",
@@ -175,6 +179,7 @@ class PGKMeans(Estimator):
         plateau_tolerance: float = 0.001,
         batch_steps: int = 512,
         batch_trajectories: int = 0,
+        buffer_steps: int = 0,
         smoothing: float = 0.0,
         cosines: int = 60,
         ridge: float = 10.0,
@@ -215,6 +220,7 @@ class PGKMeans(Estimator):
         self.plateau_tolerance = plateau_tolerance
         self.batch_steps = batch_steps
         self.batch_trajectories = batch_trajectories
+        self.buffer_steps = buffer_steps
         self.smoothing = smoothing
         self.cosines = cosines
         self.ridge = ridge
@@ -255,6 +261,9 @@ class CAAE(Estimator):
         over the data, and at least 300.
     batch_trajectories : int, default 0
         Trajectories in one training step; 0: 64, or an eighth of fewer than 512.
+    buffer_steps : int, default 0
+        Draw from about so many steps at a time, blocks of neighbouring episodes in random order; 0:
+        from all, or, where --memory has no room for them, from what a quarter of it holds.
     learning_rate : float, default 0.001
         Adam's learning rate.
     decay : bool, default True
@@ -307,6 +316,7 @@ class CAAE(Estimator):
         "standardize": "standardize",
         "max_steps": "max-steps",
         "batch_trajectories": "batch-trajectories",
+        "buffer_steps": "buffer-steps",
         "learning_rate": "learning-rate",
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
@@ -333,6 +343,7 @@ class CAAE(Estimator):
         standardize: str = 'auto',
         max_steps: int = 0,
         batch_trajectories: int = 0,
+        buffer_steps: int = 0,
         learning_rate: float = 0.001,
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
@@ -361,6 +372,7 @@ class CAAE(Estimator):
         self.standardize = standardize
         self.max_steps = max_steps
         self.batch_trajectories = batch_trajectories
+        self.buffer_steps = buffer_steps
         self.learning_rate = learning_rate
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
@@ -406,6 +418,9 @@ class DEC(Estimator):
         over the data, and at least 300.
     batch_trajectories : int, default 0
         Trajectories in one training step; 0: 64, or an eighth of fewer than 512.
+    buffer_steps : int, default 0
+        Draw from about so many steps at a time, blocks of neighbouring episodes in random order; 0:
+        from all, or, where --memory has no room for them, from what a quarter of it holds.
     learning_rate : float, default 0.001
         Adam's learning rate.
     decay : bool, default True
@@ -462,6 +477,7 @@ class DEC(Estimator):
         "standardize": "standardize",
         "max_steps": "max-steps",
         "batch_trajectories": "batch-trajectories",
+        "buffer_steps": "buffer-steps",
         "learning_rate": "learning-rate",
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
@@ -490,6 +506,7 @@ class DEC(Estimator):
         standardize: str = 'auto',
         max_steps: int = 0,
         batch_trajectories: int = 0,
+        buffer_steps: int = 0,
         learning_rate: float = 0.001,
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
@@ -520,6 +537,7 @@ class DEC(Estimator):
         self.standardize = standardize
         self.max_steps = max_steps
         self.batch_trajectories = batch_trajectories
+        self.buffer_steps = buffer_steps
         self.learning_rate = learning_rate
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
@@ -567,6 +585,9 @@ class VAEKMeans(Estimator):
         over the data, and at least 300.
     batch_trajectories : int, default 0
         Trajectories in one training step; 0: 64, or an eighth of fewer than 512.
+    buffer_steps : int, default 0
+        Draw from about so many steps at a time, blocks of neighbouring episodes in random order; 0:
+        from all, or, where --memory has no room for them, from what a quarter of it holds.
     learning_rate : float, default 0.001
         Adam's learning rate.
     decay : bool, default True
@@ -614,6 +635,7 @@ class VAEKMeans(Estimator):
         "standardize": "standardize",
         "max_steps": "max-steps",
         "batch_trajectories": "batch-trajectories",
+        "buffer_steps": "buffer-steps",
         "learning_rate": "learning-rate",
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
@@ -638,6 +660,7 @@ class VAEKMeans(Estimator):
         standardize: str = 'auto',
         max_steps: int = 0,
         batch_trajectories: int = 0,
+        buffer_steps: int = 0,
         learning_rate: float = 0.001,
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
@@ -664,6 +687,7 @@ class VAEKMeans(Estimator):
         self.standardize = standardize
         self.max_steps = max_steps
         self.batch_trajectories = batch_trajectories
+        self.buffer_steps = buffer_steps
         self.learning_rate = learning_rate
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
@@ -707,6 +731,9 @@ class VQVAE(Estimator):
         over the data, and at least 300.
     batch_trajectories : int, default 0
         Trajectories in one training step; 0: 64, or an eighth of fewer than 512.
+    buffer_steps : int, default 0
+        Draw from about so many steps at a time, blocks of neighbouring episodes in random order; 0:
+        from all, or, where --memory has no room for them, from what a quarter of it holds.
     learning_rate : float, default 0.001
         Adam's learning rate.
     decay : bool, default True
@@ -755,6 +782,7 @@ class VQVAE(Estimator):
         "standardize": "standardize",
         "max_steps": "max-steps",
         "batch_trajectories": "batch-trajectories",
+        "buffer_steps": "buffer-steps",
         "learning_rate": "learning-rate",
         "decay": "decay",
         "max_gradient_norm": "max-gradient-norm",
@@ -779,6 +807,7 @@ class VQVAE(Estimator):
         standardize: str = 'auto',
         max_steps: int = 0,
         batch_trajectories: int = 0,
+        buffer_steps: int = 0,
         learning_rate: float = 0.001,
         decay: bool = True,
         max_gradient_norm: float | str = 'off',
@@ -805,6 +834,7 @@ class VQVAE(Estimator):
         self.standardize = standardize
         self.max_steps = max_steps
         self.batch_trajectories = batch_trajectories
+        self.buffer_steps = buffer_steps
         self.learning_rate = learning_rate
         self.decay = decay
         self.max_gradient_norm = max_gradient_norm
@@ -866,6 +896,9 @@ class SORL(Estimator):
         Trajectories whose shares are computed again with the policies as they are, then trained on.
     batch_steps : int, default 2048
         Most steps of these trajectories in one gradient step; 0: all of them.
+    buffer_steps : int, default 0
+        Draw from about so many steps at a time, blocks of neighbouring episodes in random order; 0:
+        from all, or, where --memory has no room for them, from what a quarter of it holds.
     n_jobs : int | None, default None
         Threads to use; None: every core.
     device : str, default 'cpu'
@@ -904,6 +937,7 @@ class SORL(Estimator):
         "max_gradient_norm": "max-gradient-norm",
         "batch_trajectories": "batch-trajectories",
         "batch_steps": "batch-steps",
+        "buffer_steps": "buffer-steps",
     }
     preset = None
 
@@ -928,6 +962,7 @@ class SORL(Estimator):
         max_gradient_norm: float = 0.5,
         batch_trajectories: int = 64,
         batch_steps: int = 2048,
+        buffer_steps: int = 0,
         n_jobs: int | None = None,
         device: str = 'cpu',
         run: str | os.PathLike[str] | None = None,
@@ -954,6 +989,7 @@ class SORL(Estimator):
         self.max_gradient_norm = max_gradient_norm
         self.batch_trajectories = batch_trajectories
         self.batch_steps = batch_steps
+        self.buffer_steps = buffer_steps
         self.n_jobs = n_jobs
         self.device = device
         self.run = run

@@ -104,6 +104,98 @@ TEST_F(MemoryProgram, AssignsTheSameWithinABudget) {
   EXPECT_EQ(file("free.csv"), file("kept.csv"));
 }
 
+/// What is known of a finished run says the same within a budget, of data that has to be unpacked.
+class MemoryOfARun : public MemoryProgram {
+ protected:
+  void SetUp() override {
+    MemoryProgram::SetUp();
+    data_ = make("npz");
+    cluster({data_}, "run");
+  }
+
+  /// Runs a command with and without a budget, and returns what it left each time.
+  template <class Left>
+  auto both(const std::vector<std::string>& command, const Left& left) const {
+    const auto outcome = run(command);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto free = left();
+    auto within = command;
+    within.insert(within.end(), {"--memory", "600MB"});
+    const auto kept = run(within);
+    EXPECT_EQ(kept.code, 0) << kept.err;
+    return std::pair{free, left()};
+  }
+
+  std::string data_;
+};
+
+TEST_F(MemoryOfARun, IsReportedTheSame) {
+  const auto [free, kept] = both({"report", "run", "--record", "record.json"}, [&] {
+    auto record = json::parse(file("record.json"));
+    record.erase("made");
+    return record;
+  });
+  EXPECT_EQ(free, kept);
+}
+
+TEST_F(MemoryOfARun, IsWrittenIntoItsDatasetTheSame) {
+  const auto labelled = [&] {
+    auto found = file("labels.npz");
+    EXPECT_EQ(run({"label", "run", "--into", "labels.npz", "--undo"}).code, 0);
+    return found;
+  };
+  fs::copy_file(folder_ / data_, folder_ / "labels.npz");
+  const auto [free, kept] = both({"label", "run", "--into", "labels.npz"}, labelled);
+  EXPECT_EQ(free, kept);
+  EXPECT_EQ(file("labels.npz"), file(data_));
+}
+
+TEST_F(MemoryOfARun, IsEvaluatedTheSame) {
+  const auto [free, kept] =
+      both({"evaluate", "run", "--episodes", "2", "--rounds", "1", "--continue", "0", "--env",
+            "path-following", "--best", "0", "--labelled", "0"},
+           [&] {
+             auto found = json::parse(file("run/evaluation.json"));
+             found.erase("seconds");
+             return found;
+           });
+  EXPECT_EQ(free, kept);
+}
+
+TEST_F(MemoryOfARun, IsCutIntoSegmentsTheSame) {
+  const auto [free, kept] = both({"segment", data_, "-o", "segments", "--force", "-k", "2"}, [&] {
+    return std::pair{file("segments/segments.csv"),
+                     json::parse(file("segments/segments.json"))["result"]};
+  });
+  EXPECT_EQ(free, kept);
+}
+
+TEST_F(MemoryOfARun, RefusesBudgetsTheProgramAloneTakes) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"report", "run"}, {"label", "run"}, {"evaluate", "run"}, {"segment", data_}}) {
+    auto within = command;
+    within.insert(within.end(), {"--memory", "3MB"});
+    expect_bad_input(within, "3 MB of memory are too little: the program alone takes");
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "run" / "report.html"));
+}
+
+TEST_F(MemoryProgram, NetworksDrawFromABufferWhereABudgetHasNoRoom) {
+  const auto data = make("kindred");
+  const std::vector<std::string> networks{"-k", "2", "--policy", "mlp", "--max-rounds", "2"};
+  const auto buffer = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.end(), networks.begin(), networks.end());
+    cluster({data}, name, more);
+    return record(name)["options"]["buffer-steps"].get<std::int64_t>();
+  };
+  EXPECT_EQ(buffer("free", {}), 0);
+  EXPECT_EQ(buffer("kept", {"--memory", "600MB"}), 0);
+  expect_same_answer("free", "kept");
+  EXPECT_EQ(buffer("some", {"--buffer-steps", "300"}), 300);
+  EXPECT_EQ(buffer("all", {"--buffer-steps", "100000000"}), 0);
+  expect_same_answer("free", "all");
+}
+
 TEST_F(MemoryProgram, SaysWhatIsWrongInOneSentence) {
   const auto data = make("kindred");
   expect_bad_input({"cluster", data, "--memory", "much", "-o", "run"},

@@ -83,6 +83,14 @@ TEST_F(SameAnswer, NetworksOnBatches) {
                "--max-steps", "40", "--hidden", "16"});
 }
 
+TEST_F(SameAnswer, NetworksOnBatchesFromABuffer) {
+  run_one({"generate", "path-following", "--per-expert", "20", "--seed", "1", "--format", "d4rl",
+           "-o", "p.hdf5"});
+  expect_same({"p.hdf5", "-k", "3", "--policy", "mlp", "--restarts", "2", "--max-rounds", "3",
+               "--max-steps", "40", "--hidden", "16", "--buffer-steps", "500"});
+  EXPECT_EQ(record("one")["options"]["buffer-steps"], 500);
+}
+
 TEST_F(SameAnswer, TablesByTheObjective) {
   run_one({"generate", "diagonal", "--per-expert", "40", "--seed", "1", "-o", "d.h5"});
   expect_same({"d.h5", "-k", "5", "--policy", "tabular", "--choose", "objective"});

@@ -25,7 +25,7 @@ std::vector<std::int64_t> batch_at(BatchOrder& order, std::int64_t number) {
 
 TEST(BatchOrder, VisitsEveryTrajectoryOnceAnEpoch) {
   const auto data = gridworld("takeball", 12);  // 48 trajectories
-  BatchOrder order(data, 8, 4, 1, 0);
+  BatchOrder order(data, 8, 4, 0, 1, 0);
   ASSERT_EQ(order.per_epoch(), 6);
   std::multiset<std::int64_t> seen;
   for (std::int64_t b = 0; b < 6; ++b)
@@ -36,13 +36,13 @@ TEST(BatchOrder, VisitsEveryTrajectoryOnceAnEpoch) {
 
 TEST(BatchOrder, ABatchDoesNotDependOnWhatWasAskedBefore) {
   const auto data = gridworld("takeball", 12);
-  BatchOrder straight(data, 8, 4, 1, 0);
-  BatchOrder jumping(data, 8, 4, 1, 0);
+  BatchOrder straight(data, 8, 4, 0, 1, 0);
+  BatchOrder jumping(data, 8, 4, 0, 1, 0);
   const auto later = batch_at(jumping, 17);
   for (std::int64_t b = 0; b < 17; ++b) batch_at(straight, b);
   EXPECT_EQ(batch_at(straight, 17), later);
   EXPECT_NE(batch_at(straight, 11), later);
-  BatchOrder other(data, 8, 4, 1, 1);
+  BatchOrder other(data, 8, 4, 0, 1, 1);
   EXPECT_NE(batch_at(other, 17), later);
 }
 
@@ -51,7 +51,7 @@ TEST(BatchOrder, SortingByLengthLeavesLessToPad) {
   const auto inputs = NetworkInputs::from(data.observations, false);
   const StepSource source(data, inputs, data.actions.count());
   const auto padding = [&](std::int64_t pool) {
-    BatchOrder order(data, 16, pool, 1, 0);
+    BatchOrder order(data, 16, pool, 0, 1, 0);
     MiniBatch batch;
     std::int64_t sum = 0;
     for (std::int64_t b = 0; b < order.per_epoch(); ++b) {

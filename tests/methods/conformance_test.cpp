@@ -35,8 +35,14 @@ void expect_consistent(const Clustering& result, const Trajectories& data) {
 
 class MethodConformance : public ::testing::TestWithParam<std::string> {
  protected:
-  Clustering fit(const Trajectories& data, std::int64_t k, const RunContext& run = {}) {
-    return testing::quick_method(GetParam(), k)->fit(data, run);
+  Clustering fit(const Trajectories& data, std::int64_t k, const RunContext& run = {},
+                 const std::map<std::string, std::string>& options = {}) {
+    return testing::quick_method(GetParam(), k, options)->fit(data, run);
+  }
+
+  /// Where networks draw from a part of the data at a time.
+  Clustering fit_from_buffer(const Trajectories& data, const RunContext& run = {}) {
+    return fit(data, 3, run, {{"buffer-steps", std::to_string(data.steps() / 4)}});
   }
 };
 
@@ -137,6 +143,35 @@ TEST_P(MethodConformance, StoppedAndResumedEqualsStraight) {
     EXPECT_EQ(result.iterations, straight.iterations);
   }
   std::filesystem::remove(state);
+}
+
+TEST_P(MethodConformance, ABufferIsTheSameOnAnyThreadsAndAfterAStop) {
+  const auto table = testing::quick_method(GetParam(), 3)->describe();
+  if (!find_option(table, "buffer-steps")) GTEST_SKIP() << "it goes through the data in order";
+  const auto data = linear_control({});
+  const auto straight = fit_from_buffer(data);
+  EXPECT_EQ(straight.options.at("buffer-steps"), data.steps() / 4);
+  EXPECT_EQ(fit(data, 3).options.at("buffer-steps"), 0);
+  const bool trains_networks = GetParam() != testing::kSearched;
+  EXPECT_EQ(fit(data, 3).scores.values != straight.scores.values, trains_networks);
+  RunContext run;
+  run.pool = std::make_shared<ThreadPool>(3);
+  EXPECT_EQ(fit_from_buffer(data, run).scores.values, straight.scores.values);
+
+  run.checkpoint = std::filesystem::temp_directory_path() /
+                   ("kindred-buffer-" + GetParam() + std::to_string(::getpid()) + ".h5");
+  std::atomic<bool> stop;
+  run.stop_requested = [&] { return stop.load(); };
+  run.progress = [&](const Progress& progress) { stop = progress.stage == "round"; };
+  Clustering result;
+  result.stopped = true;
+  for (int pieces = 0; result.stopped && pieces < 100; ++pieces, run.resume = true) {
+    stop = false;
+    result = fit_from_buffer(data, run);
+  }
+  EXPECT_EQ(result.labels, straight.labels);
+  EXPECT_EQ(result.scores.values, straight.scores.values);
+  std::filesystem::remove(run.checkpoint);
 }
 
 /// A fit stopped after its first round; nothing is left where the method keeps no state.

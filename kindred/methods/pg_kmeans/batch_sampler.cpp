@@ -1,6 +1,7 @@
 #include "kindred/methods/pg_kmeans/batch_sampler.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace kindred::pg_kmeans {
 
@@ -9,23 +10,46 @@ BatchSampler::BatchSampler(const Trajectories& data, const Options& options, std
     : data_(data),
       options_(options),
       random_(static_cast<std::uint64_t>(options.seed), "batch",
-              static_cast<std::uint64_t>(round << 32 | slot)) {
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < data.episodes(); ++i) {
-    if (labels[static_cast<std::size_t>(i)] != slot % options.k) continue;
-    episodes_.push_back(i);
-    ends_.push_back(total += data.length(i));
+              static_cast<std::uint64_t>(round << 32 | slot)),
+      draws_(data, options.buffer_steps) {
+  own_.resize(static_cast<std::size_t>(data.episodes()));
+  std::iota(own_.begin(), own_.end(), 0);
+  if (draws_.is_buffered()) {  // in one order for all policies, which so read the same blocks
+    Random random(static_cast<std::uint64_t>(options.seed), "buffer",
+                  static_cast<std::uint64_t>(round));
+    draws_.shuffle(random, own_);
   }
+  std::erase_if(own_, [&](std::int64_t i) {
+    return labels[static_cast<std::size_t>(i)] != slot % options.k;
+  });
+}
+
+void BatchSampler::fill_buffer() {
+  // All policies of a restart have the buffer together.
+  const auto room = draws_.is_buffered() ? options_.buffer_steps / options_.k + 1 : data_.steps();
+  left_ = 0;
+  episodes_.clear();
+  ends_.clear();
+  for (std::size_t taken = 0; taken < own_.size() && left_ < room; ++taken) {
+    const auto episode = own_[next_++ % own_.size()];
+    episodes_.push_back(episode);
+    ends_.push_back(left_ += data_.length(episode));
+  }
+  draws_.expect(episodes_);
 }
 
 std::span<const std::int64_t> BatchSampler::next() {
+  if (left_ <= 0) fill_buffer();
   steps_.clear();
   for (std::int64_t i = 0; i < options_.batch_trajectories; ++i) {
     const auto episode = episodes_[random_.below(episodes_.size())];
     for (auto t = data_.offsets[episode]; t < data_.offsets[episode + 1]; ++t) steps_.push_back(t);
   }
-  if (options_.batch_trajectories > 0) return steps_;
-
+  if (options_.batch_trajectories > 0) {
+    left_ -= std::ssize(steps_);
+    return steps_;
+  }
+  left_ -= options_.batch_steps;
   for (std::int64_t i = 0; i < options_.batch_steps; ++i) {
     const auto at =
         static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(ends_.back())));

@@ -1,4 +1,5 @@
-// Draws minibatches for one policy: steps of its own trajectories.
+// Draws minibatches for one policy: steps of its own trajectories, a buffer of them at a time where
+// data is larger than memory.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "kindred/core/random.h"
+#include "kindred/data/draw_order.h"
 #include "kindred/methods/pg_kmeans/options.h"
 
 namespace kindred::pg_kmeans {
@@ -16,16 +18,23 @@ class BatchSampler {
   BatchSampler(const Trajectories& data, const Options& options, std::int64_t slot,
                std::span<const std::int32_t> labels, std::int64_t round);
 
-  /// The next minibatch: `batch-steps` steps drawn uniformly, or all steps of
-  /// `batch-trajectories` trajectories. Valid until the next call.
+  /// The next minibatch: `batch-steps` steps drawn uniformly from the buffer, or all steps of
+  /// `batch-trajectories` of its trajectories. Valid until the next call.
   std::span<const std::int64_t> next();
 
  private:
+  /// The next of its own trajectories, as many as the buffer has room for.
+  void fill_buffer();
+
   const Trajectories& data_;
   const Options& options_;
   Random random_;
-  std::vector<std::int64_t> episodes_;
-  std::vector<std::int64_t> ends_;  // running sum of the episodes' lengths
+  DrawOrder draws_;
+  std::vector<std::int64_t> own_;       // its trajectories, in the order they come into the buffer
+  std::size_t next_ = 0;                // of own_
+  std::int64_t left_ = 0;               // steps to draw until the buffer is filled again
+  std::vector<std::int64_t> episodes_;  // in the buffer
+  std::vector<std::int64_t> ends_;      // running sum of the episodes' lengths
   std::vector<std::int64_t> steps_;
 };
 

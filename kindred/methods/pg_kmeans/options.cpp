@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kindred/core/error.h"
+#include "kindred/data/draw_order.h"
 #include "kindred/policies/partition_judge.h"
 #include "kindred/policies/plane_view.h"
 
@@ -80,6 +81,7 @@ OptionTable Options::describe() {
               "counts give the exact gradient."),
       integer("batch-trajectories", batch_trajectories, 0, kMany,
               "Draw whole trajectories, this many, instead of single steps; 0: single steps."),
+      buffer_option(buffer_steps),
       real("smoothing", smoothing, 0.0, kInfinity,
            "Tabular policies: added to every action's count in observations a cluster has seen."),
       integer("cosines", cosines, 0, 4096,
@@ -198,6 +200,7 @@ Options resolve(Options options, const Trajectories& data) {
   if (!counted) {
     require_sensible_batch("batch-steps", options.batch_steps, data.steps());
     require_sensible_batch("batch-trajectories", options.batch_trajectories, data.episodes());
+    options.buffer_steps = resolve_buffer(options.buffer_steps, data);
   }
   options.standardize = resolve_standardize(options.standardize, data.observations);
   return options;

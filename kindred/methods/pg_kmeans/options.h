@@ -44,6 +44,7 @@ struct Options {
   double plateau_tolerance = 1e-3;
   std::int64_t batch_steps = 512;
   std::int64_t batch_trajectories = 0;
+  std::int64_t buffer_steps = 0;
   double smoothing = 0.0;
   std::int64_t cosines = 60;
   double ridge = 10.0;

@@ -1,7 +1,6 @@
 #include "kindred/methods/sorl/minibatches.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "kindred/core/random.h"
 
@@ -18,10 +17,7 @@ std::int64_t parts(std::int64_t n, std::int64_t most) {
 
 Minibatches::Minibatches(const Trajectories& data, const NetworkInputs& inputs,
                          const Options& options)
-    : data_(data),
-      inputs_(inputs),
-      options_(options),
-      order_(static_cast<std::size_t>(data.episodes())) {
+    : data_(data), inputs_(inputs), options_(options), draws_(data, options.buffer_steps) {
   if (!data.observations.is_interned() || !data.actions.is_discrete()) return;
   table_.resize(static_cast<std::size_t>(data.observations.distinct() * inputs.count()));
   inputs.apply(data.observations.table().span(), table_);
@@ -34,16 +30,17 @@ std::int64_t Minibatches::count() const {
 
 void Minibatches::shuffle(std::int64_t round) {
   round_ = round;
-  std::iota(order_.begin(), order_.end(), 0);
   Random random(static_cast<std::uint64_t>(options_.seed), "order",
                 static_cast<std::uint64_t>(round));
-  random.shuffle(std::span(order_));
+  draws_.shuffle(random, order_);
 }
 
 Minibatch Minibatches::make(std::int64_t index) {
   const auto begin = index * data_.episodes() / count();
   const auto end = (index + 1) * data_.episodes() / count();
   Minibatch batch{.trajectories = end - begin, .slices = {}};
+  draws_.expect(std::span(order_).subspan(static_cast<std::size_t>(begin),
+                                          static_cast<std::size_t>(end - begin)));
   std::vector<Step> steps;
   for (auto i = begin; i < end; ++i) {
     const auto episode = order_[static_cast<std::size_t>(i)];

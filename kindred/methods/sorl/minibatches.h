@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kindred/clustering/network_inputs.h"
+#include "kindred/data/draw_order.h"
 #include "kindred/methods/sorl/options.h"
 
 namespace kindred::sorl {
@@ -46,6 +47,7 @@ class Minibatches {
   const Trajectories& data_;
   const NetworkInputs& inputs_;
   const Options& options_;
+  DrawOrder draws_;
   std::int64_t round_ = 0;
   std::vector<std::int64_t> order_;   // of the episodes
   std::vector<float> table_;          // [distinct, inputs]; empty unless rows are shared

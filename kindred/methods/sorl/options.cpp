@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "kindred/data/draw_order.h"
+
 namespace kindred::sorl {
 
 OptionTable Options::describe() {
@@ -40,12 +42,14 @@ OptionTable Options::describe() {
               "trained on."),
       integer("batch-steps", batch_steps, 0, kMany,
               "Most steps of these trajectories in one gradient step; 0: all of them."),
+      buffer_option(buffer_steps),
   };
 }
 
 Options resolve(Options options, const Trajectories& data) {
   options.merge_to = resolve_merge_to(options.k, options.merge_to, data);
   options.standardize = resolve_standardize(options.standardize, data.observations);
+  options.buffer_steps = resolve_buffer(options.buffer_steps, data);
   return options;
 }
 

@@ -31,6 +31,7 @@ struct Options {
   double max_gradient_norm = 0.5;
   std::int64_t batch_trajectories = 64;
   std::int64_t batch_steps = 2048;
+  std::int64_t buffer_steps = 0;
 
   OverSteps over_steps() const {
     return posterior == Posterior::kSum ? OverSteps::kLogOfSum : OverSteps::kSumOfLogs;
