@@ -80,14 +80,23 @@ Trajectories single_steps(Trajectories data) {
   return data;
 }
 
-TEST(Sorl, ScoresAreWhatTheStepsSay) {
+/// The same networks on the CPU by kernels of our own, and through LibTorch as on a GPU.
+std::unique_ptr<Mixture> make(bool by_torch, const Trajectories& data, const Options& options) {
+  return by_torch ? make_tensor_mixture(data, options, {}) : make_cpu_mixture(data, options, {});
+}
+
+class SorlMixture : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Sorl, SorlMixture, ::testing::Bool(),
+                         [](const auto& by_torch) { return by_torch.param ? "torch" : "cpu"; });
+
+TEST_P(SorlMixture, ScoresAreWhatTheStepsSay) {
   for (const auto& data : {gridworld("diagonal", 4), linear_control({.episodes = 6})}) {
     const auto options = resolve(quick(2), data);
     const std::vector<std::int64_t> slots = {0, 1};
-    const Mixture mixture(data, options, {});
-    const auto steps = mixture.centres(slots)->score(single_steps(data), {});
-    const auto sums = mixture.score(slots, OverSteps::kLogOfSum);
-    const auto products = mixture.score(slots, OverSteps::kSumOfLogs);
+    const auto mixture = make(GetParam(), data, options);
+    const auto steps = mixture->centres(slots)->score(single_steps(data), {});
+    const auto sums = mixture->score(slots, OverSteps::kLogOfSum);
+    const auto products = mixture->score(slots, OverSteps::kSumOfLogs);
     for (std::int64_t i = 0; i < data.episodes(); ++i)
       for (std::int64_t z = 0; z < 2; ++z) {
         double sum = 0.0;
@@ -168,7 +177,7 @@ Matrix trained_by_hand(const Trajectories& data, const Options& options, int rou
   return likelihoods;
 }
 
-TEST(Sorl, TrainsAsByHand) {
+TEST_P(SorlMixture, TrainsAsByHand) {
   const auto grid = gridworld("diagonal", 3);
   const auto control = linear_control({.episodes = 5, .length = 8});
   for (const auto* data : {&grid, &control})
@@ -177,11 +186,11 @@ TEST(Sorl, TrainsAsByHand) {
       options.posterior = posterior;
       options.batch_steps = 0;
       options = resolve(options, *data);
-      Mixture mixture(*data, options, {});
+      const auto mixture = make(GetParam(), *data, options);
       const std::vector<std::int64_t> restarts = {0};
-      for (std::int64_t round = 1; round <= 8; ++round) mixture.train(restarts, round);
+      for (std::int64_t round = 1; round <= 8; ++round) mixture->train(restarts, round);
       const std::vector<std::int64_t> slots = {0, 1};
-      const auto ours = mixture.score(slots, OverSteps::kSumOfLogs);
+      const auto ours = mixture->score(slots, OverSteps::kSumOfLogs);
       const auto by_hand = trained_by_hand(*data, options, 8);
       const auto untrained = trained_by_hand(*data, options, 0);
       for (std::size_t i = 0; i < ours.values.size(); ++i) {
@@ -190,6 +199,62 @@ TEST(Sorl, TrainsAsByHand) {
                   10.0 * std::abs(by_hand.values[i] - ours.values[i]));
       }
     }
+}
+
+/// Several slices in a minibatch, and policies without a share in some of them.
+TEST(Sorl, TorchTrainsAsTheKernelsDo) {
+  for (const auto& data : {gridworld("diagonal", 8), linear_control({.episodes = 12})}) {
+    auto options = quick(2);
+    options.restarts = 2;
+    options.posterior = Posterior::kProduct;
+    options.batch_trajectories = 5;
+    options.batch_steps = 20;
+    options = resolve(options, data);
+    const std::vector<std::int64_t> slots = {0, 1, 2, 3};
+    const std::vector<std::int64_t> restarts = {0, 1};
+    const auto kernels = make(false, data, options);
+    const auto torch = make(true, data, options);
+    const auto untrained = torch->score(slots, OverSteps::kSumOfLogs);
+    for (std::int64_t round = 1; round <= 4; ++round) {
+      kernels->train(restarts, round);
+      torch->train(restarts, round);
+    }
+    const auto expected = kernels->score(slots, OverSteps::kSumOfLogs);
+    const auto found = torch->score(slots, OverSteps::kSumOfLogs);
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      EXPECT_NEAR(found.values[i], expected.values[i], 2e-3 * std::abs(expected.values[i]));
+      EXPECT_GT(std::abs(found.values[i] - untrained.values[i]),
+                10.0 * std::abs(found.values[i] - expected.values[i]));
+    }
+  }
+}
+
+/// Where it was kept, and where it was saved: training goes on as if nothing had happened.
+TEST_P(SorlMixture, GoesOnFromWhatWasSaved) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("kindred-mixture-" + std::to_string(::getpid()) + ".h5");
+  const auto data = linear_control({.episodes = 10});
+  const auto options = resolve(quick(2), data);
+  const std::vector<std::int64_t> slots = {0, 1};
+  const std::vector<std::int64_t> restarts = {0};
+  const auto straight = make(GetParam(), data, options);
+  straight->train(restarts, 1);
+  straight->keep(0);
+  const auto kept = straight->score(slots, OverSteps::kSumOfLogs);
+  ArrayFileWriter file(path);
+  straight->save(file);
+  file.close();
+  straight->train(restarts, 2);
+  const auto resumed = make(GetParam(), data, options);
+  resumed->load(ArrayFileReader(path));
+  EXPECT_EQ(resumed->score(slots, OverSteps::kSumOfLogs).values, kept.values);
+  resumed->train(restarts, 2);
+  EXPECT_EQ(resumed->score(slots, OverSteps::kSumOfLogs).values,
+            straight->score(slots, OverSteps::kSumOfLogs).values);
+  resumed->restore(0);
+  EXPECT_EQ(resumed->score(slots, OverSteps::kSumOfLogs).values, kept.values);
+  EXPECT_THROW(make(!GetParam(), data, options)->load(ArrayFileReader(path)), InvalidArgument);
+  std::filesystem::remove(path);
 }
 
 TEST(Sorl, ProductRecoversLinearControllers) {
@@ -338,9 +403,6 @@ TEST(Sorl, WhatCannotBeDoneIsExplained) {
     }
     return "";
   };
-  RunContext cuda;
-  cuda.device = "cuda";
-  EXPECT_EQ(message(quick(2), cuda), "sorl runs on the CPU only; leave out --device cuda");
   EXPECT_EQ(message(quick(6), {}), "k is 6 but there are only 5 trajectories; choose a smaller k");
   auto options = quick(2);
   options.merge_to = 3;

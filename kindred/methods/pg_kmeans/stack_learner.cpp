@@ -15,35 +15,17 @@
 #include "kindred/methods/pg_kmeans/networks.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
 #include "kindred/nn/tensor_adam.h"
-#include "kindred/nn/tensor_stack.h"
 #include "kindred/policies/step_counts.h"
+#include "kindred/policies/step_tensors.h"
 
 namespace kindred::pg_kmeans {
 namespace {
 
-/// A tensor over memory that must outlive it: what autograd may keep has to be copied.
-template <class T>
-at::Tensor tensor_over(std::span<const T> values, std::vector<std::int64_t> shape) {
-  return at::from_blob(const_cast<T*>(values.data()), shape, c10::CppTypeToScalarType<T>::value);
-}
-
 class StackLearner final : public Networks {
  public:
   StackLearner(const Trajectories& data, const Options& options, const RunContext& run)
-      : Networks(data, options, run), device_(run.device) {
-    if (data.observations.is_interned()) {
-      seen_ = observed(0, data.observations.distinct());
-      if (data.actions.is_discrete())
-        codes_.emplace(data, run);
-      else
-        row_of_step_ =
-            tensor_over(data.observations.index().span(), {data.steps()}).to(device_, at::kLong);
-    } else {
-      seen_ = observed(0, data.steps());
-    }
-    actions_ = data.actions.is_discrete()
-                   ? tensor_over(data.actions.ints().span(), {data.steps()}).to(device_, at::kLong)
-                   : predicted_actions();
+      : Networks(data, options, run), device_(run.device), steps_(data, view_, device_) {
+    if (data.observations.is_interned() && data.actions.is_discrete()) codes_.emplace(data, run);
     if (device_.is_cuda() && !codes_) make_kernels();
   }
 
@@ -73,17 +55,18 @@ class StackLearner final : public Networks {
     }
     const TensorStack stack(policies, device_);
     if (codes_) {
-      const auto table =
-          bounded(stack.all_log_probs(seen_), common_log_probs_).permute({1, 2, 0}).to(at::kDouble);
+      const auto table = bounded(stack.all_log_probs(steps_.seen()), common_log_probs_)
+                             .permute({1, 2, 0})
+                             .to(at::kDouble);
       const auto host = table.contiguous().cpu();
       return codes_->sum_over_steps(
           {host.data_ptr<double>(), static_cast<std::size_t>(host.numel())}, stack.size());
     }
     Matrix result(data_.episodes(), stack.size());
     std::int64_t episode = 0;
-    in_blocks([&](std::int64_t begin, std::int64_t end) {
+    steps_.in_blocks(run_, [&](std::int64_t begin, std::int64_t end) {
       const auto common = common_ ? common_log_probs_.slice(0, begin, end) : common_log_probs_;
-      const auto host = bounded(log_probs_of(stack, begin, end), common).t().contiguous().cpu();
+      const auto host = bounded(steps_.log_probs(stack, begin, end), common).t().contiguous().cpu();
       const float* value = host.data_ptr<float>();
       for (auto t = begin; t < end; ++t) {
         while (t >= data_.offsets[episode + 1]) ++episode;
@@ -99,12 +82,12 @@ class StackLearner final : public Networks {
     const c10::NoGradGuard no_grad;
     const TensorStack common(*common_, device_);
     if (codes_) {
-      common_log_probs_ = common.all_log_probs(seen_).squeeze(0);
+      common_log_probs_ = common.all_log_probs(steps_.seen()).squeeze(0);
       return;
     }
     std::vector<at::Tensor> blocks;
-    in_blocks([&](std::int64_t begin, std::int64_t end) {
-      blocks.push_back(log_probs_of(common, begin, end).squeeze(0));
+    steps_.in_blocks(run_, [&](std::int64_t begin, std::int64_t end) {
+      blocks.push_back(steps_.log_probs(common, begin, end).squeeze(0));
     });
     common_log_probs_ = at::cat(blocks);
   }
@@ -119,7 +102,7 @@ class StackLearner final : public Networks {
     if (codes_) {
       const auto weights = count_weights(slots, labels);
       step_until_plateau(optimiser, [&] {
-        return -(weights * stack.all_log_probs(seen_)).sum({1, 2});
+        return -(weights * stack.all_log_probs(steps_.seen())).sum({1, 2});
       });
     } else {
       std::vector<BatchSampler> samplers;
@@ -131,12 +114,13 @@ class StackLearner final : public Networks {
   }
 
   void make_kernels() {
+    const auto& rows = steps_.row_of_step();
     kernels_ = cuda::make_gpu_policies(
         policies_.architecture(),
         {.count = data_.steps(),
-         .inputs = seen_.data_ptr<float>(),
-         .row_of_step = row_of_step_.defined() ? row_of_step_.data_ptr<std::int64_t>() : nullptr,
-         .actions = actions_.data_ptr()},
+         .inputs = steps_.seen().data_ptr<float>(),
+         .row_of_step = rows.defined() ? rows.data_ptr<std::int64_t>() : nullptr,
+         .actions = steps_.actions().data_ptr()},
         data_.offsets);
   }
 
@@ -174,49 +158,6 @@ class StackLearner final : public Networks {
     return true;
   }
 
-  /// Calls `work(begin, end)` for blocks of steps, one after the other.
-  template <class Work>
-  void in_blocks(const Work& work) const {
-    constexpr std::int64_t kBlock = 32768;
-    for (std::int64_t begin = 0; begin < data_.steps(); begin += kBlock) {
-      run_.throw_if_stopped();
-      work(begin, std::min(begin + kBlock, data_.steps()));
-    }
-  }
-
-  at::Tensor log_probs_of(const TensorStack& stack, std::int64_t begin, std::int64_t end) const {
-    const auto steps = at::arange(begin, end, at::TensorOptions(device_).dtype(at::kLong));
-    return stack.log_probs(inputs_of(steps), actions_.slice(0, begin, end));
-  }
-
-  /// Continuous actions as networks predict them, on the device.
-  at::Tensor predicted_actions() const {
-    const auto width = view_.actions.predicted(data_.actions.dim());
-    std::vector<float> rows(static_cast<std::size_t>(data_.steps() * width));
-    view_.actions.apply(data_.actions.floats().span(), rows);
-    return tensor_over(std::span<const float>(rows), {data_.steps(), width}).clone().to(device_);
-  }
-
-  /// Rows of the table, or of all steps, as the networks see them, on the device.
-  at::Tensor observed(std::int64_t begin, std::int64_t end) const {
-    const auto& observations = data_.observations;
-    std::vector<float> rows(static_cast<std::size_t>((end - begin) * observations.dim()));
-    if (observations.is_interned())
-      std::ranges::copy(observations.table(), rows.begin());
-    else
-      observations.copy(begin, end, rows.data());
-    std::vector<float> seen(static_cast<std::size_t>((end - begin) * view_.inputs.count()));
-    view_.inputs.apply(rows, seen);
-    return tensor_over(std::span<const float>(seen), {end - begin, view_.inputs.count()})
-        .clone()
-        .to(device_);
-  }
-
-  at::Tensor inputs_of(const at::Tensor& steps) const {
-    return seen_.index_select(0,
-                              row_of_step_.defined() ? row_of_step_.index_select(0, steps) : steps);
-  }
-
   /// What steps count: log_probs [stack, …] under policies, mixed with [...] under the common one.
   at::Tensor bounded(at::Tensor log_probs, const at::Tensor& common) const {
     if (common_)
@@ -252,13 +193,12 @@ class StackLearner final : public Networks {
     }
     const auto rows = static_cast<std::int64_t>(drawn.size());
     const auto columns = static_cast<std::int64_t>(width);
-    const auto step =
-        tensor_over(std::span<const std::int64_t>(steps), {rows * columns}).clone().to(device_);
+    const auto step = steps_.steps_at(steps);
     auto shape = std::vector<std::int64_t>{rows, columns};
-    if (!data_.actions.is_discrete()) shape.push_back(actions_.size(1));
+    if (!data_.actions.is_discrete()) shape.push_back(steps_.actions().size(1));
     const auto log_probs =
-        stack.log_probs(inputs_of(step).view({rows, columns, view_.inputs.count()}),
-                        actions_.index_select(0, step).view(shape));
+        stack.log_probs(steps_.inputs_of(step).view({rows, columns, view_.inputs.count()}),
+                        steps_.actions_of(step).view(shape));
     const auto weight =
         tensor_over(std::span<const float>(weights), {rows, columns}).clone().to(device_);
     return -(weight * log_probs).sum(1);
@@ -279,10 +219,8 @@ class StackLearner final : public Networks {
   }
 
   at::Device device_;
+  StepTensors steps_;
   std::optional<StepCodes> codes_;
-  at::Tensor seen_;         // [distinct or steps, inputs]
-  at::Tensor row_of_step_;  // [steps] into seen_; undefined when seen_ holds every step
-  at::Tensor actions_;      // [steps] or [steps, predicted]
   std::unique_ptr<cuda::GpuPolicies> kernels_;  // where they fit
   at::Tensor common_log_probs_;  // [steps], or [distinct, actions] with codes_; under common_
 };

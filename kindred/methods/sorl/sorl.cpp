@@ -138,7 +138,6 @@ void label_all(State& state, const Trajectories& data, const Options& options, M
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  require_cpu(run, "sorl");
   const Options options = resolve(requested, data);
   return stoppable([&](std::int64_t& rounds) {
     State state{Restarts({.method = "sorl",
@@ -149,21 +148,21 @@ Clustering fit(const Trajectories& data, const Options& requested, const RunCont
                          data, run),
                 std::vector<Rise>(static_cast<std::size_t>(options.restarts))};
     auto& restarts = state.restarts;
-    Mixture mixture(data, options, run);
+    const auto mixture = make_mixture(data, options, run);
     restarts.resume([&](const json& saved, const ArrayFileReader& file) {
-      restore(saved, file, state, mixture);
+      restore(saved, file, state, *mixture);
     });
 
     for (rounds = restarts.round(); restarts.next_round(); rounds = restarts.round()) {
-      restarts.timed("training", [&] { mixture.train(restarts.running(), restarts.round()); });
-      restarts.timed("scoring", [&] { label_all(state, data, options, mixture); });
-      restarts.end_round([&](ArrayFileWriter& file) { return save(state, mixture, file); });
+      restarts.timed("training", [&] { mixture->train(restarts.running(), restarts.round()); });
+      restarts.timed("scoring", [&] { label_all(state, data, options, *mixture); });
+      restarts.end_round([&](ArrayFileWriter& file) { return save(state, *mixture, file); });
     }
     return restarts.conclude(
         options.posterior == Posterior::kProduct ? "log-likelihood"
                                                  : "log of the summed probabilities of the steps",
-        [&](Restarts::Slots slots) { return mixture.score(slots, options.over_steps()); },
-        [&](Restarts::Slots slots) { return mixture.centres(slots); });
+        [&](Restarts::Slots slots) { return mixture->score(slots, options.over_steps()); },
+        [&](Restarts::Slots slots) { return mixture->centres(slots); });
   });
 }
 
