@@ -48,14 +48,24 @@ void CpuPolicy::store(PolicyStack& stack, std::int64_t index) const {
 }
 
 CpuPolicy::Training CpuPolicy::training() const {
-  return {{network_.parameters().begin(), network_.parameters().end()}, adam_.state()};
+  auto layout = network_;
+  const auto packed = [&](std::span<const float> padded) {
+    layout.set_parameters(padded);
+    return layout.packed();
+  };
+  const auto& adam = adam_.state();
+  return {network_.packed(), {adam.steps, packed(adam.first), packed(adam.second)}};
 }
 
 void CpuPolicy::resume(Training training) {
-  if (training.parameters.size() != gradient_.size())
-    throw InvalidArgument("this policy has another architecture than the one that was saved");
-  adam_.restore(std::move(training.adam));
-  network_.set_parameters(training.parameters);
+  auto layout = network_;
+  const auto padded = [&](std::span<const float> packed) {
+    layout.unpack(packed);
+    return std::vector<float>(layout.parameters().begin(), layout.parameters().end());
+  };
+  adam_.restore(
+      {std::move(training.adam.steps), padded(training.adam.first), padded(training.adam.second)});
+  network_.unpack(training.parameters);
 }
 
 std::int64_t CpuPolicy::rows_of(std::span<const float> inputs) const {

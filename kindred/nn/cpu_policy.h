@@ -27,7 +27,7 @@ class CpuPolicy {
 
   /// Everything the next training step depends on.
   struct Training {
-    std::vector<float> parameters;  ///< In the kernel's own padded layout, as are the averages.
+    std::vector<float> parameters;  ///< One after the other, as in a stack; so are the averages.
     AdamState adam;
   };
   Training training() const;
@@ -60,7 +60,7 @@ class CpuPolicy {
   /// Takes the gradient of -Σ weights · log π(actions), weights [batch]; continuous only.
   double gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
                              std::span<const float> weights);
-  /// The gradient that was taken last, in the layout of Training::parameters. It may be changed
+  /// The gradient that was taken last, in the kernels' own padded layout. It may be changed
   /// until update(), as by adding what other processes found.
   std::span<float> gradient() { return gradient_; }
   /// One step of Adam against gradient().

@@ -4,7 +4,6 @@
 
 #include "kindred/clustering/over_ranks.h"
 #include "kindred/methods/sorl/mixture.h"
-#include "kindred/nn/cpu_policy.h"
 #include "kindred/policies/centres.h"
 
 namespace kindred::sorl {
@@ -41,12 +40,9 @@ class CpuMixture final : public Mixture {
  private:
   CpuPolicy& policy(std::int64_t slot) const { return *policies_[static_cast<std::size_t>(slot)]; }
 
-  Training training(std::int64_t slot) const override {
-    auto now = policy(slot).training();
-    return {std::move(now.parameters), std::move(now.adam)};
-  }
+  Training training(std::int64_t slot) const override { return policy(slot).training(); }
   void resume(std::int64_t slot, Training training) override {
-    policy(slot).resume({std::move(training.parameters), std::move(training.adam)});
+    policy(slot).resume(std::move(training));
   }
   void adopt(const PolicyStack& from, std::int64_t slot) override { policy(slot).load(from, slot); }
   void store(std::int64_t slot, PolicyStack& to, std::int64_t at) const override {

@@ -150,17 +150,10 @@ void Mixture::load(const ArrayFileReader& file) {
   restore_stack("kept", file, kept_);
   for (std::int64_t slot = 0; slot < kept_.size(); ++slot) {
     const auto prefix = fmt::format("policy/{}/", slot);
-    Training saved{
-        file.read<float>(prefix + "parameters").values,
-        {file.read<std::int64_t>(prefix + "steps").values,
-         file.read<float>(prefix + "first").values, file.read<float>(prefix + "second").values}};
-    const auto now = training(slot);
-    if (saved.parameters.size() != now.parameters.size() ||
-        saved.adam.steps.size() != now.adam.steps.size())
-      throw InvalidArgument(
-          "what was saved is not of these networks on {}; go on with the device it was begun on",
-          run_.device);
-    resume(slot, std::move(saved));
+    resume(slot, {file.read<float>(prefix + "parameters").values,
+                  {file.read<std::int64_t>(prefix + "steps").values,
+                   file.read<float>(prefix + "first").values,
+                   file.read<float>(prefix + "second").values}});
   }
 }
 

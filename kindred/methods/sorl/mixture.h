@@ -15,7 +15,7 @@
 #include "kindred/dist/packing.h"
 #include "kindred/methods/sorl/minibatches.h"
 #include "kindred/methods/sorl/options.h"
-#include "kindred/nn/adam.h"
+#include "kindred/nn/cpu_policy.h"
 #include "kindred/nn/policy_stack.h"
 
 namespace kindred::sorl {
@@ -45,8 +45,7 @@ class Mixture {
   virtual Matrix score(std::span<const std::int64_t> slots, OverSteps over) const = 0;
   std::shared_ptr<const Centres> centres(std::span<const std::int64_t> slots) const;
 
-  /// The policies with everything their training depends on. load() throws InvalidArgument for what
-  /// another kind of device saved.
+  /// The policies with everything their training depends on, whatever the device.
   void save(ArrayFileWriter& file) const;
   void load(const ArrayFileReader& file);
 
@@ -54,12 +53,10 @@ class Mixture {
   /// With new random policies in kept_. `data` must outlive this.
   Mixture(const Trajectories& data, const Options& options, const RunContext& run);
 
-  /// Everything a policy's next gradient step depends on, laid out as its device likes it.
-  struct Training {
-    std::vector<float> parameters;
-    AdamState adam;
-  };
+  /// Everything a policy's next gradient step depends on.
+  using Training = CpuPolicy::Training;
   virtual Training training(std::int64_t slot) const = 0;
+  /// Throws InvalidArgument for another architecture's.
   virtual void resume(std::int64_t slot, Training training) = 0;
 
   /// Takes over the policy at `slot` of `from`, and forgets Adam's averages; and the way back.

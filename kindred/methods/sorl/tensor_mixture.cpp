@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kindred/core/error.h"
 #include "kindred/cuda/gpu_adam.h"
 #include "kindred/methods/sorl/mixture.h"
 #include "kindred/nn/tensor_adam.h"
@@ -54,16 +55,23 @@ class TensorMixture final : public Mixture {
 
   Training training(std::int64_t slot) const override {
     const auto flat = flat_parameters(slot).cpu();
-    return {{flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()},
-            network(slot).adam.state()};
+    auto adam = network(slot).adam.state();
+    adam.steps.resize(1);  // every parameter has taken the same
+    return {{flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()}, std::move(adam)};
   }
   void resume(std::int64_t slot, Training training) override {
     const c10::NoGradGuard no_grad;
-    network(slot).adam.restore(training.adam);
+    const auto& parameters = network(slot).policy.parameters();
+    training.adam.steps.resize(1);
+    training.adam.steps.resize(parameters.size(), training.adam.steps[0]);
+    network(slot).adam.restore(training.adam);  // refuses another architecture's
+    if (training.parameters.size() != training.adam.first.size())
+      throw InvalidArgument("{} parameters do not make a policy of {}", training.parameters.size(),
+                            training.adam.first.size());
     const auto flat =
         tensor_over(std::span<const float>(training.parameters), {std::ssize(training.parameters)});
     std::int64_t begin = 0;
-    for (auto parameter : network(slot).policy.parameters()) {
+    for (auto parameter : parameters) {
       parameter.copy_(flat.slice(0, begin, begin + parameter.numel()).view_as(parameter));
       begin += parameter.numel();
     }
