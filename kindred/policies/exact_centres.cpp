@@ -91,8 +91,9 @@ Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) cons
     for (std::int64_t j = 0; j < count_; ++j)
       scores(i, j) -=
           static_cast<double>(steps) * log_noise +
-          piece_cost(errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()),
-                     noise_, static_cast<double>(steps));
+          piece_cost_to_choose_by(
+              errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()), noise_,
+              static_cast<double>(steps));
   };
   if (run.device != "cpu") {
     const auto errors = make_device_steps(data, map_, targets_, run.device, run)->errors(weights_);

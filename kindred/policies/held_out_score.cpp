@@ -8,7 +8,8 @@
 namespace kindred {
 namespace {
 
-constexpr int kRounds = 10;                                    // in which the usual error is found
+constexpr int kRounds = 10;      // in which the usual error is found
+constexpr double kTrace = 1e-6;  // nats a step: less than a margin that means anything
 constexpr std::size_t kMostRemembered = std::size_t{1} << 22;  // numbers: 32 MiB
 
 /// Σ_d errors_d / noise_d, per step and target: 1 is usual.
@@ -23,6 +24,12 @@ double unusual(std::span<const double> errors, std::span<const double> noise, do
 double piece_cost(std::span<const double> errors, std::span<const double> noise, double steps) {
   return 0.5 * steps * static_cast<double>(noise.size()) *
          std::min(kMostUnusual, unusual(errors, noise, steps));
+}
+
+double piece_cost_to_choose_by(std::span<const double> errors, std::span<const double> noise,
+                               double steps) {
+  return piece_cost(errors, noise, steps) +
+         kTrace * steps * std::log1p(unusual(errors, noise, steps));
 }
 
 HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::string> ids,

@@ -24,6 +24,10 @@ inline constexpr double kMostUnusual = 3.0;
 
 /// How many nats a piece costs: its squared errors and the noise are [targets].
 double piece_cost(std::span<const double> errors, std::span<const double> noise, double steps);
+/// The same with a trace of the errors beyond what a piece can count: where it counts the most
+/// under every policy, it still is most like one of them.
+double piece_cost_to_choose_by(std::span<const double> errors, std::span<const double> noise,
+                               double steps);
 
 /// V = -½ Σ_d log(noise of target d), less what labels cost per step; errors are [pieces, targets],
 /// squared and summed over steps.

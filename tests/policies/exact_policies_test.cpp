@@ -392,6 +392,23 @@ TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
   std::filesystem::remove(path);
 }
 
+/// Episodes that are unusual under every policy: none of them is likely, one is the likeliest.
+TEST(ExactCentres, WhatNoPolicyExplainsGoesToTheOneMostLikeIt) {
+  const Exact exact(testing::linear_control({.episodes = 30, .policies = 3}), 5);
+  const auto& truth = exact.data.labels.span();
+  const std::vector<std::int32_t> labels(truth.begin(), truth.end());
+  const auto solved = solve_policies(exact.statistics, labels, 3, kRidge);
+  auto noise = solved.noise;
+  for (double& variance : noise) variance /= 10.0 * kMostUnusual;
+  const ExactCentres centres(exact.map, exact.targets, solved.weights, noise, {}, kRidge);
+  const auto scores = centres.score(exact.data, {});
+  EXPECT_EQ(best_columns(scores), labels);
+  for (const double margin : margins(scores, labels)) {
+    EXPECT_GT(margin, 0.0);
+    EXPECT_LT(margin, 1e-3);  // no reason to be sure
+  }
+}
+
 TEST(ActionTargets, ConstantActionsAreNoTargets) {
   const auto actions = Actions::continuous(std::vector<float>{1, 7, 2, 7, 3, 7}, 2);
   EXPECT_EQ(ActionTargets(actions).count(), 1);
