@@ -3,7 +3,6 @@
 
 namespace kindred {
 
-constinit decltype(join_group) join_group;
-constinit decltype(keep_store) keep_store;
+constinit decltype(connect_to_agent) connect_to_agent;
 
 }  // namespace kindred
