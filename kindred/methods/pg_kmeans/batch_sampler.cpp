@@ -39,6 +39,7 @@ void BatchSampler::fill_buffer() {
 }
 
 std::span<const std::int64_t> BatchSampler::next() {
+  from_others_ = left_ <= 0 && !episodes_.empty() && episodes_.size() < own_.size();
   if (left_ <= 0) fill_buffer();
   steps_.clear();
   for (std::int64_t i = 0; i < options_.batch_trajectories; ++i) {

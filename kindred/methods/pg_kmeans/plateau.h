@@ -19,8 +19,9 @@ class Plateau {
   /// Takes the loss of one step; true when training should end. Throws NumericError when the loss
   /// is not a number.
   bool reached(double loss) {
+    ++step_;
     sum_ += loss;
-    if (++step_ % options_.plateau_steps == 0) {
+    if (++averaged_ == options_.plateau_steps) {
       const double mean = sum_ / static_cast<double>(options_.plateau_steps);
       if (!std::isfinite(mean))
         throw NumericError("training diverged (loss {}); lower learning-rate, now {}", mean,
@@ -28,13 +29,21 @@ class Plateau {
       if (previous_ - mean < options_.plateau_tolerance) return true;
       previous_ = mean;
       sum_ = 0.0;
+      averaged_ = 0;
     }
     return step_ >= options_.max_steps;
+  }
+  /// Losses from now on are of other data, and are not compared with those of before.
+  void begin_anew() {
+    previous_ = std::numeric_limits<double>::infinity();
+    sum_ = 0.0;
+    averaged_ = 0;
   }
 
  private:
   const Options& options_;
   std::int64_t step_ = 0;
+  std::int64_t averaged_ = 0;  // of them, in sum_
   double sum_ = 0.0;
   double previous_ = std::numeric_limits<double>::infinity();
 };
