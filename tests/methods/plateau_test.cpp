@@ -50,6 +50,19 @@ TEST(Plateau, DoesNotCompareOneDataWithAnother) {
             14);
 }
 
+TEST(Plateau, WaitsForAPassThroughAllData) {
+  const auto options = short_windows();
+  // Three kinds of data in turns, of which the last has a higher loss.
+  const auto in_turns = [](int step) { return step % 12 < 8 ? 1.0 : 9.0; };
+  EXPECT_EQ(steps_taken(options, [&](int step, Plateau&) { return in_turns(step); }), 6);
+  EXPECT_EQ(steps_taken(options,
+                        [&](int step, Plateau& plateau) {
+                          plateau.wait_for_pass(step / 12);
+                          return in_turns(step) - (step < 24 ? step : 0.0);
+                        }),
+            37);  // the first step after the third pass
+}
+
 /// 40 episodes of ten steps, of which every other one is the policy's.
 struct Alternating {
   Alternating() {
@@ -62,19 +75,20 @@ struct Alternating {
     data.offsets = offsets;
     data.observations = Observations::dense(std::vector<float>(400, 0.5F), 1);
     data.actions = Actions::continuous(std::vector<float>(400, 0.5F), 1);
+    options = short_windows();
     options.k = 2;
     options.batch_steps = 20;
   }
 
-  /// Which of 40 minibatches are from other trajectories than the one before.
-  std::vector<int> changes() {
+  /// Where training ends with losses by the number of the minibatch.
+  template <class Loss>
+  int steps(const Loss& loss) {
     BatchSampler sampler(data, options, 0, labels, 0);
-    std::vector<int> changed;
-    for (int n = 0; n < 40; ++n) {
+    return steps_taken(options, [&](int step, Plateau& plateau) {
       sampler.next();
-      if (sampler.is_from_others()) changed.push_back(n);
-    }
-    return changed;
+      sampler.tell(plateau);
+      return loss(step);
+    });
   }
 
   Trajectories data;
@@ -82,20 +96,27 @@ struct Alternating {
   Options options;
 };
 
-TEST(BatchSampler, TellsWhenItsBufferHoldsOtherTrajectories) {
+TEST(BatchSampler, ShortFillingsAreComparedByWholePasses) {
   Alternating of;
-  of.options.buffer_steps = 80;  // 41 steps for each of two: five of its twenty trajectories
-  const auto changed = of.changes();
-  ASSERT_FALSE(changed.empty());
-  EXPECT_EQ(changed.front(), 3);  // it has drawn sixty of fifty steps by then
-  for (std::size_t i = 1; i < changed.size(); ++i) EXPECT_EQ(changed[i] - changed[i - 1], 3);
+  of.options.buffer_steps = 80;  // 41 steps for each of two: five of twenty trajectories at a time
+  // A filling is three minibatches and four of them a pass, of which the last is harder.
+  EXPECT_EQ(of.steps([](int step) { return step % 12 < 9 ? 1.0 : 9.0; }), 25);
 }
 
-TEST(BatchSampler, WithoutABufferItAlwaysHasAll) {
+TEST(BatchSampler, LongFillingsAreComparedEachForItself) {
   Alternating of;
-  EXPECT_TRUE(of.changes().empty());
+  of.options.buffer_steps = 80;
+  of.options.batch_steps = 5;  // ten minibatches a filling
+  // The loss falls within the first filling, and stays where it is in the second, which is harder.
+  EXPECT_EQ(of.steps([](int step) { return step < 10 ? -step : 9.0; }), 16);
+}
+
+TEST(BatchSampler, WithoutABufferItIsComparedAsEver) {
+  Alternating of;
+  const auto harder = [](int step) { return step < 10 ? -step : 9.0; };
+  EXPECT_EQ(of.steps(harder), 12);
   of.options.buffer_steps = 399;  // as many as the policy has
-  EXPECT_TRUE(of.changes().empty());
+  EXPECT_EQ(of.steps(harder), 12);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class NetworkLearner final : public Networks {
     StepTrainer trainer(data_, view_, run_);
     step_until_plateau(policy, [&](Plateau& plateau) {
       const auto steps = sampler.next();
-      if (sampler.is_from_others()) plateau.begin_anew();
+      sampler.tell(plateau);
       return trainer.gradient(policy, steps);
     });
   }

@@ -127,7 +127,7 @@ class StackLearner final : public Networks {
         samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
       step_until_plateau(optimiser, [&](Plateau& plateau) {
         const auto loss = batch_losses(stack, samplers);
-        if (std::ranges::any_of(samplers, &BatchSampler::is_from_others)) plateau.begin_anew();
+        for (const auto& sampler : samplers) sampler.tell(plateau);
         return loss;
       });
     }
