@@ -31,12 +31,13 @@ void spread(const Workers& workers, Communicator& ranks, const SpreadWork& work)
     return pieces;
   };
   const auto own = of_rank(ranks.rank());
-  workers.chunks(
-      std::ssize(own), 1,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (auto n = begin; n < end; ++n) work.work(own[static_cast<std::size_t>(n)]);
-      },
-      work.meanwhile);
+  const auto some = [&](std::int64_t begin, std::int64_t end) {
+    for (auto n = begin; n < end; ++n) work.work(own[static_cast<std::size_t>(n)]);
+  };
+  if (work.in_turn)
+    some(0, std::ssize(own));
+  else
+    workers.chunks(std::ssize(own), 1, some, work.meanwhile);
   if (ranks.size() == 1) return;
   Packer done;
   for (const auto piece : own) work.pack(piece, done);

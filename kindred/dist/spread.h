@@ -18,6 +18,8 @@ struct SpreadWork {
   std::function<void(std::int64_t piece, Unpacker& from)> unpack;
   /// Called now and then on the calling thread; may be empty.
   std::function<void()> meanwhile = {};
+  /// Whether a rank does its pieces one after the other, since each uses all threads itself.
+  bool in_turn = false;
   /// About how long each takes, in any unit, [pieces], the same on every rank; empty: as long as
   /// the others.
   std::vector<double> weights = {};
