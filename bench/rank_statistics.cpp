@@ -1,5 +1,6 @@
 // The statistics of episodes by one process, and by several that share memory or send each other
-// their part, in turns: what each takes by the clock and in CPU seconds of the busiest.
+// their part, in turns: what each takes by the clock and in CPU seconds of the busiest. First those
+// that a search keeps of some episodes, then the sums of five clusters over all of them.
 //
 //   rank_statistics FILE [ranks=2] [turns=5] [episodes=1000] [cosines=60]
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "kindred/core/stopwatch.h"
@@ -27,6 +29,7 @@ struct Times {
 
 constexpr const char* kWays[] = {"one", "several, in common memory", "several, sent"};
 constexpr std::int64_t kWayCount = std::ssize(kWays);
+constexpr std::int64_t kClusters = 5;
 
 double cpu_seconds() {
   rusage used = {};
@@ -37,13 +40,13 @@ double cpu_seconds() {
   return of(used.ru_utime) + of(used.ru_stime);
 }
 
-Times measure(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-              Communicator& ranks) {
-  const Workers one(1);
+using Work = std::function<void(Communicator& ranks)>;
+
+Times measure(const Work& work, Communicator& ranks) {
   meet(ranks);
   const Stopwatch clock;
   const double before = cpu_seconds();
-  const KeptSums sums(data, map, targets, one, "cpu", ranks);
+  work(ranks);
   const double cpu = cpu_seconds() - before;
   meet(ranks);
   return {clock.seconds(), cpu};
@@ -54,19 +57,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-int run(int argc, char** argv) {
-  const auto number = [&](int i, std::int64_t usual) {
-    return argc > i ? std::int64_t{std::atoll(argv[i])} : usual;
-  };
-  const auto size = number(2, 2), turns = number(3, 5), episodes = number(4, 1000);
-  DatasetOptions reading;
-  reading.files = {argv[1]};
-  auto data = reading.load().data;
-  std::vector<std::int64_t> some(static_cast<std::size_t>(std::min(episodes, data.episodes())));
-  std::iota(some.begin(), some.end(), 0);
-  data = select_episodes(data, some);
-  const FeatureMap map(data.observations, number(5, 60));
-  const ActionTargets targets(data.actions);
+void compare(const Work& work, std::int64_t size, std::int64_t turns) {
+  static std::uint16_t port = static_cast<std::uint16_t>(20000 + ::getpid() % 20000);
   const auto count = static_cast<std::size_t>(turns * size * kWayCount);
   auto* shared = static_cast<Times*>(::mmap(nullptr, count * sizeof(Times), PROT_READ | PROT_WRITE,
                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -79,27 +71,23 @@ int run(int argc, char** argv) {
     options.rank = rank;
     options.size = size;
     options.address = "127.0.0.1";
-    options.port = static_cast<std::uint16_t>(20000 + ::getppid() % 20000);
+    options.port = port;
     options.keeps_store = rank == 0;
     const auto ranks = join_group(options);
-    options.port = static_cast<std::uint16_t>(options.port + 1);
+    options.port = static_cast<std::uint16_t>(port + 1);
     options.shares_memory = false;
     const auto senders = join_group(options);
     for (std::int64_t turn = 0; turn < turns; ++turn) {
-      if (rank == 0) of(turn, rank, 0) = measure(data, map, targets, *one_process());
-      of(turn, rank, 1) = measure(data, map, targets, *ranks);
-      of(turn, rank, 2) = measure(data, map, targets, *senders);
+      if (rank == 0) of(turn, rank, 0) = measure(work, *one_process());
+      of(turn, rank, 1) = measure(work, *ranks);
+      of(turn, rank, 2) = measure(work, *senders);
     }
     senders->leave();
     ranks->leave();
     std::_Exit(0);
   }
   for (std::int64_t rank = 0; rank < size; ++rank) ::wait(nullptr);
-  const KeptSums sums(data, map, targets, Workers(1));
-  fmt::print("{} episodes, {} steps, {:.1f} MB of statistics, {} processes, median of {}\n",
-             data.episodes(), data.steps(),
-             8e-6 * static_cast<double>((sums.pieces() + sums.episodes()) * sums.layout().size()),
-             size, turns);
+  port = static_cast<std::uint16_t>(port + 2);
   for (std::int64_t way = 0; way < kWayCount; ++way) {
     std::vector<double> clock, cpu, faster_clock, faster_cpu;
     for (std::int64_t turn = 0; turn < turns; ++turn) {
@@ -115,6 +103,45 @@ int run(int argc, char** argv) {
         "{:26} {:.4f} s, CPU {:.4f} s of the busiest; faster: {:.2f} by the clock, {:.2f} by CPU\n",
         kWays[way], median(clock), median(cpu), median(faster_clock), median(faster_cpu));
   }
+}
+
+int run(int argc, char** argv) {
+  const auto number = [&](int i, std::int64_t usual) {
+    return argc > i ? std::int64_t{std::atoll(argv[i])} : usual;
+  };
+  const auto size = number(2, 2), turns = number(3, 5), episodes = number(4, 1000);
+  DatasetOptions reading;
+  reading.files = {argv[1]};
+  const auto all = reading.load().data;
+  std::vector<std::int64_t> some(static_cast<std::size_t>(std::min(episodes, all.episodes())));
+  std::iota(some.begin(), some.end(), 0);
+  const auto searched = select_episodes(all, some);
+  const FeatureMap map(searched.observations, number(5, 60));
+  const ActionTargets targets(searched.actions);
+  const StatisticsLayout layout{map.count(), targets.count()};
+  std::int64_t rows = 0;
+  for (std::int64_t i = 0; i < searched.episodes(); ++i)
+    rows += 1 + std::ssize(pieces_of(0, searched.length(i)));
+
+  fmt::print("{} processes, medians of {}\n", size, turns);
+  fmt::print("Kept of {} episodes, {} steps: {:.1f} MB\n", searched.episodes(), searched.steps(),
+             8e-6 * static_cast<double>(rows * layout.size()));
+  compare(
+      [&](Communicator& ranks) {
+        const KeptSums sums(searched, map, targets, Workers(1), "cpu", ranks);
+      },
+      size, turns);
+
+  std::vector<std::int32_t> labels;
+  for (std::int64_t i = 0; i < all.episodes(); ++i)
+    labels.push_back(static_cast<std::int32_t>(i % kClusters));
+  fmt::print("Sums of {} clusters over {} episodes, {} steps\n", kClusters, all.episodes(),
+             all.steps());
+  compare(
+      [&](Communicator& ranks) {
+        cluster_sums(all, map, targets, labels, kClusters, Workers(1), "cpu", ranks);
+      },
+      size, turns);
   return 0;
 }
 

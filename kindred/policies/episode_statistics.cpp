@@ -119,11 +119,14 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
   }
   // In parts that depend on neither threads nor ranks, so that sums add up the same.
   const auto bounds = equal_parts(data.offsets.span(), kEpisodeParts);
-  std::vector<double> parts(kEpisodeParts * size, 0.0);
-  const auto own = own_parts(ranks.rank(), ranks.size());
+  std::vector<Share> shares;
+  for (std::int64_t r = 0; r < ranks.size(); ++r) shares.push_back(own_parts(r, ranks.size()));
+  const CommonArray<double> parts(ranks, shares, static_cast<std::int64_t>(size));
+  const auto& own = shares[static_cast<std::size_t>(ranks.rank())];
   workers.chunks(own.size(), 1, [&](std::int64_t n, std::int64_t) {
     const auto part = static_cast<std::size_t>(own.begin + n);
     StepSums steps(data, map, targets);
+    std::fill_n(parts.data() + part * size, size, 0.0);
     for (auto i = bounds[part]; i < bounds[part + 1]; ++i) {
       workers.throw_if_stopped();
       steps.add(data.offsets[i], data.offsets[i + 1],
@@ -131,11 +134,9 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                     static_cast<std::size_t>(labels[static_cast<std::size_t>(i)] * layout.size()));
     }
   });
-  std::vector<Share> shares;
-  for (std::int64_t r = 0; r < ranks.size(); ++r) shares.push_back(own_parts(r, ranks.size()));
-  exchange(ranks, shares, static_cast<std::int64_t>(size), std::span(parts));
+  parts.complete(ranks);
   for (std::int64_t part = 0; part < kEpisodeParts; ++part)
-    add(std::span(parts).subspan(static_cast<std::size_t>(part) * size, size), result.data());
+    add(parts.span().subspan(static_cast<std::size_t>(part) * size, size), result.data());
   return result;
 }
 
