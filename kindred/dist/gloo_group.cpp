@@ -1,14 +1,11 @@
-#include <gloo/allreduce.h>
-#include <gloo/broadcast.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/transport/tcp/device.h>
-#include <netdb.h>
-#include <sys/socket.h>
+#include <ATen/ATen.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <thread>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "kindred/core/error.h"
 #include "kindred/dist/common_memory.h"
@@ -23,121 +20,74 @@ using std::chrono::milliseconds;
 // A rank may compute for long while the others wait for it: whether it is alive is the watch's to
 // say, and Gloo waits.
 constexpr auto kGlooWaits = std::chrono::hours(24 * 7);
-constexpr auto kAskAgain = milliseconds(5);  // for what another process is to put on the board
 
 std::string own_host() {
   std::array<char, 256> name = {};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unnamed host";
 }
 
-/// The part of a library's messages that people need.
+/// The part of torch's messages that people need.
 std::string first_line(const std::exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find('\n'));
 }
 
-std::shared_ptr<void> keep(const GroupOptions& options) {
+c10::intrusive_ptr<c10d::TCPStore> connect(const GroupOptions& options, bool keeps) {
+  c10d::TCPStoreOptions how;
+  how.port = options.port;
+  how.isServer = keeps;
+  how.waitWorkers = false;
+  how.timeout = options.patience;
   try {
-    return keep_board(options.address, options.port);
+    return c10::make_intrusive<c10d::TCPStore>(options.address, how);
   } catch (const std::exception& error) {
-    throw IoError("rank {} on {} cannot listen at {}:{}: {}", options.rank, own_host(),
-                  options.address, options.port, first_line(error));
-  }
-}
-
-std::unique_ptr<Board> connect(const GroupOptions& options) {
-  try {
-    return options.store_is_apart
-               ? connect_to_agent(options)
-               : connect_to_board(options.address, options.port, options.patience);
-  } catch (const std::exception&) {
+    if (keeps)
+      throw IoError("rank {} on {} cannot listen at {}:{}: {}", options.rank, own_host(),
+                    options.address, options.port, first_line(error));
     throw PeerLost("{} at {}:{} cannot be reached from {} within {} s",
                    options.store_is_apart ? "the store" : "rank 0", options.address, options.port,
                    own_host(), options.patience.count() / 1000);
   }
 }
 
-/// A part of a board, for one purpose.
-class PartOfBoard final : public Board {
+std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+class StoreBoard final : public Board {
  public:
-  PartOfBoard(std::unique_ptr<Board> board, std::string prefix)
-      : board_(std::move(board)), prefix_(std::move(prefix)) {}
+  StoreBoard(c10::intrusive_ptr<c10d::TCPStore> store, std::string prefix)
+      : store_(std::move(store)), prefix_(std::move(prefix)) {}
 
   void set(const std::string& key, const std::string& value) override {
-    board_->set(prefix_ + key, value);
+    store_->set(prefix_ + key, bytes_of(value));
   }
   std::optional<std::string> get(const std::string& key) override {
-    return board_->get(prefix_ + key);
+    if (!store_->check({prefix_ + key})) return std::nullopt;
+    return text_of(store_->get(prefix_ + key));
   }
   std::string set_once(const std::string& key, const std::string& value) override {
-    return board_->set_once(prefix_ + key, value);
+    return text_of(store_->compareSet(prefix_ + key, {}, bytes_of(value)));
   }
 
  private:
-  std::unique_ptr<Board> board_;
+  c10::intrusive_ptr<c10d::TCPStore> store_;
   std::string prefix_;
 };
 
-/// Where Gloo's processes tell each other how they are reached.
-class Rendezvous final : public gloo::rendezvous::Store {
- public:
-  /// `go_on` is called now and then while somebody is waited for, and may throw.
-  Rendezvous(Board& board, std::function<void()> go_on) : board_(board), go_on_(std::move(go_on)) {}
-
-  void set(const std::string& key, const std::vector<char>& data) override {
-    board_.set(key, {data.begin(), data.end()});
-  }
-  std::vector<char> get(const std::string& key) override {
-    while (true) {
-      if (const auto value = board_.get(key)) return {value->begin(), value->end()};
-      go_on_();
-      std::this_thread::sleep_for(kAskAgain);
-    }
-  }
-  void wait(const std::vector<std::string>& keys) override {
-    for (const auto& key : keys) get(key);
-  }
-  void wait(const std::vector<std::string>& keys, const milliseconds&) override { wait(keys); }
-
- private:
-  Board& board_;
-  std::function<void()> go_on_;
-};
-
-/// Whether a process of this machine can listen at what the name stands for.
-bool leads_here(const std::string& host) {
-  addrinfo wanted = {};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* all = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &wanted, &all) != 0) return false;
-  bool found = false;
-  for (const auto* one = all; one && !found; one = one->ai_next) {
-    const int socket = ::socket(one->ai_family, one->ai_socktype, one->ai_protocol);
-    if (socket < 0) continue;
-    found = ::bind(socket, one->ai_addr, one->ai_addrlen) == 0;
-    ::close(socket);
-  }
-  ::freeaddrinfo(all);
-  return found;
-}
-
 std::shared_ptr<gloo::transport::Device> network_device(const GroupOptions& options) {
-  gloo::transport::tcp::attr how;
-  if (!options.interface.empty())
-    how.iface = options.interface;
-  else if (is_loopback(options.address) || !leads_here(own_host()))
-    how.hostname = "127.0.0.1";
-  else
-    how.hostname = own_host();
-  return gloo::transport::tcp::CreateDevice(how);
+  using Group = c10d::ProcessGroupGloo;
+  if (!options.interface.empty()) return Group::createDeviceForInterface(options.interface);
+  if (options.address == "localhost" || options.address.starts_with("127."))
+    return Group::createDeviceForHostname("127.0.0.1");
+  return Group::createDefaultDevice();
 }
 
 class GlooGroup final : public Communicator {
  public:
   explicit GlooGroup(const GroupOptions& options)
-      : options_(options), kept_(options.keeps_store ? keep(options) : nullptr) {
+      : options_(options), store_(connect(options, options.keeps_store)) {
     watch_ = std::make_unique<Watch>(
-        std::make_unique<PartOfBoard>(connect(options), options.prefix + "watch/"),
+        std::make_unique<StoreBoard>(connect(options, false), options.prefix + "watch/"),
         WatchOptions{.rank = options.rank,
                      .size = options.size,
                      .host = own_host(),
@@ -146,14 +96,13 @@ class GlooGroup final : public Communicator {
                                                       : "",
                      .patience = options.patience,
                      .on_loss = options.on_loss});
-    PartOfBoard board(connect(options), options.prefix + "gloo/");
     checked([&] {
-      Rendezvous rendezvous(board, [&] { require_all(); });
-      auto device = network_device(options);
-      context_ = std::make_shared<gloo::rendezvous::Context>(static_cast<int>(options.rank),
-                                                             static_cast<int>(options.size));
-      context_->setTimeout(kGlooWaits);
-      context_->connectFullMesh(rendezvous, device);
+      auto how = c10d::ProcessGroupGloo::Options::create(kGlooWaits);
+      how->devices.push_back(network_device(options));
+      how->threads = 1;
+      group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(
+          c10::make_intrusive<c10d::PrefixStore>(options.prefix + "gloo", store_),
+          static_cast<int>(options.rank), static_cast<int>(options.size), how);
     });
   }
 
@@ -162,18 +111,13 @@ class GlooGroup final : public Communicator {
 
   void broadcast(std::span<std::byte> bytes, std::int64_t root) override {
     if (bytes.empty()) return;
-    gloo::BroadcastOptions how(context_);
-    how.setOutput(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
-    how.setRoot(static_cast<int>(root));
-    how.setTag(next_call());
-    bytes_ += std::ssize(bytes);
-    checked([&] { gloo::broadcast(how); });
+    c10d::BroadcastOptions how;
+    how.rootRank = static_cast<int>(root);
+    auto tensors = in_place(bytes, at::kByte);
+    checked([&] { group_->broadcast(tensors, how)->wait(); });
   }
-  void all_reduce(std::span<std::int64_t> numbers) override {
-    // Without signs, for which wrapping around is defined.
-    add(std::span(reinterpret_cast<std::uint64_t*>(numbers.data()), numbers.size()));
-  }
-  void all_reduce(std::span<double> numbers) override { add(numbers); }
+  void all_reduce(std::span<std::int64_t> numbers) override { add(numbers, at::kLong); }
+  void all_reduce(std::span<double> numbers) override { add(numbers, at::kDouble); }
 
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> own) override {
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(size()), 0);
@@ -204,27 +148,17 @@ class GlooGroup final : public Communicator {
   std::int64_t bytes() const override { return bytes_; }
 
  private:
-  /// The same on every rank, so that each call is told from those before.
-  std::uint32_t next_call() { return calls_++; }
-
   template <class T>
-  void add(std::span<T> numbers) {
-    if (numbers.empty()) return;
-    gloo::AllreduceOptions how(context_);
-    how.setOutput(numbers.data(), numbers.size());
-    how.setReduceFunction([](void* sum, const void* one, const void* other, std::size_t count) {
-      const auto *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
-      std::transform(a, a + count, b, static_cast<T*>(sum), std::plus<>());
-    });
-    how.setTag(next_call());
+  std::vector<at::Tensor> in_place(std::span<T> numbers, at::ScalarType type) {
     bytes_ += static_cast<std::int64_t>(numbers.size_bytes());
-    checked([&] { gloo::allreduce(how); });
+    return {at::from_blob(numbers.data(), {std::ssize(numbers)}, type)};
   }
 
-  /// Throws where the watch knows of somebody who is lost.
-  void require_all() const {
-    if (const auto verdict = watch_->verdict(std::chrono::steady_clock::now()))
-      throw PeerLost(*verdict);
+  template <class T>
+  void add(std::span<T> numbers, at::ScalarType type) {
+    if (numbers.empty()) return;
+    auto tensors = in_place(numbers, type);
+    checked([&] { group_->allreduce(tensors)->wait(); });
   }
 
   /// Where the others cannot be reached, the watch knows who it is.
@@ -241,20 +175,23 @@ class GlooGroup final : public Communicator {
   }
 
   GroupOptions options_;
-  std::shared_ptr<void> kept_;  // the board, where this process keeps it
+  c10::intrusive_ptr<c10d::TCPStore> store_;
   std::unique_ptr<Watch> watch_;
-  std::shared_ptr<gloo::rendezvous::Context> context_;
-  std::uint32_t calls_ = 0;
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
   std::int64_t bytes_ = 0;
   bool shares_memory_ = options_.shares_memory;
 };
 
-}  // namespace
-
-std::shared_ptr<void> keep_store(const GroupOptions& options) { return keep(options); }
-
-std::shared_ptr<Communicator> join_group(const GroupOptions& options) {
+std::shared_ptr<Communicator> join_by_gloo(const GroupOptions& options) {
   return std::make_shared<GlooGroup>(options);
 }
 
+std::shared_ptr<void> keep_tcp_store(const GroupOptions& options) {
+  return std::make_shared<c10::intrusive_ptr<c10d::TCPStore>>(connect(options, true));
+}
+
+const TorchFunctionIs is_join_group(join_group, &join_by_gloo);
+const TorchFunctionIs is_keep_store(keep_store, &keep_tcp_store);
+
+}  // namespace
 }  // namespace kindred

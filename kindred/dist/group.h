@@ -1,5 +1,5 @@
-// Joining the processes of a run: they meet at a board that one of them keeps, and speak over Gloo.
-// LibTorch is needed where they were started by torchrun, whose agent keeps a store of its own.
+// Joining the processes of a run through LibTorch's c10d: a store of keys and values that one
+// process keeps, and Gloo between all of them.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,6 @@
 #include <string>
 
 #include "kindred/core/torch_part.h"
-#include "kindred/dist/board.h"
 #include "kindred/dist/communicator.h"
 
 namespace kindred {
@@ -17,11 +16,11 @@ namespace kindred {
 struct GroupOptions {
   std::int64_t rank = 0;
   std::int64_t size = 1;
-  std::string address;          ///< Of the process that keeps the board.
+  std::string address;          ///< Of the process that keeps the store.
   std::uint16_t port = 0;       ///< Where it listens.
   bool keeps_store = false;     ///< Whether this is that process.
-  bool store_is_apart = false;  ///< The agent of torchrun keeps a store of torch's, and no rank.
-  std::string prefix;           ///< Before all keys, so that another run may use the same board.
+  bool store_is_apart = false;  ///< Another keeps it than the first rank: the agent of torchrun.
+  std::string prefix;           ///< Before all keys, so that another run may use the same store.
   bool shares_memory = true;    ///< Where all ranks are on one machine.
   std::string interface;        ///< The network device to use; empty: that of the host's name.
   /// How long a silent process is waited for.
@@ -31,15 +30,12 @@ struct GroupOptions {
   std::function<void(const std::string& line)> on_loss;
 };
 
-/// Keeps a board, where options say so, for processes that join more than once: all of them then
+/// Keeps a store, where options say so, for processes that join more than once: all of them then
 /// join as clients, with another prefix each time. It is there until the result is gone. Throws
 /// IoError where it cannot be kept.
-std::shared_ptr<void> keep_store(const GroupOptions& options);
+extern TorchFunction<std::shared_ptr<void>(const GroupOptions& options)> keep_store;
 
-/// Returns when all have joined. Throws PeerLost, or IoError where the board cannot be kept.
-std::shared_ptr<Communicator> join_group(const GroupOptions& options);
-
-/// A board on the store that torchrun's agent keeps. Throws where it cannot be reached.
-extern TorchFunction<std::unique_ptr<Board>(const GroupOptions& options)> connect_to_agent;
+/// Returns when all have joined. Throws PeerLost, or IoError where the store cannot be kept.
+extern TorchFunction<std::shared_ptr<Communicator>(const GroupOptions& options)> join_group;
 
 }  // namespace kindred

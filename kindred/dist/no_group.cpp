@@ -1,19 +1,19 @@
-// In the place of gloo_group.cpp where Gloo is missing.
+// In the place of gloo_group.cpp where Gloo's headers are missing.
 #include "kindred/core/error.h"
 #include "kindred/dist/group.h"
 
 namespace kindred {
 namespace {
 
-[[noreturn]] void refuse() {
+template <class Result>
+Result refuse(const GroupOptions&) {
   throw InvalidArgument(
       "this Kindred was built without Gloo, by which processes speak; install libgloo-dev and "
       "build it again");
 }
 
+const TorchFunctionIs is_join_group(join_group, &refuse<std::shared_ptr<Communicator>>);
+const TorchFunctionIs is_keep_store(keep_store, &refuse<std::shared_ptr<void>>);
+
 }  // namespace
-
-std::shared_ptr<void> keep_store(const GroupOptions&) { refuse(); }
-std::shared_ptr<Communicator> join_group(const GroupOptions&) { refuse(); }
-
 }  // namespace kindred

@@ -3,6 +3,7 @@
 
 namespace kindred {
 
-constinit decltype(connect_to_agent) connect_to_agent;
+constinit decltype(join_group) join_group;
+constinit decltype(keep_store) keep_store;
 
 }  // namespace kindred

@@ -11,9 +11,19 @@
 #include <optional>
 #include <string>
 
-#include "kindred/dist/board.h"
-
 namespace kindred {
+
+/// Keys and values that all processes see. A call may take for ever where the keeper is gone, or
+/// throw.
+class Board {
+ public:
+  virtual ~Board() = default;
+  virtual void set(const std::string& key, const std::string& value) = 0;
+  /// Nothing where nobody has set it.
+  virtual std::optional<std::string> get(const std::string& key) = 0;
+  /// Sets the key unless somebody has; returns what it is then.
+  virtual std::string set_once(const std::string& key, const std::string& value) = 0;
+};
 
 struct WatchOptions {
   std::int64_t rank = 0;
