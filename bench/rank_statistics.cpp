@@ -1,5 +1,6 @@
-// The statistics of episodes by one process, and shared by several, in turns: what each takes by
-// the clock and in CPU seconds of the busiest, and how much of that is sending.
+// The statistics of episodes by one process, and by several that share memory or send each other
+// their part, in turns: what each takes by the clock and in CPU seconds of the busiest. First those
+// that a search keeps of some episodes, then the sums of five clusters over all of them.
 //
 //   rank_statistics FILE [ranks=2] [turns=5] [episodes=1000] [cosines=60]
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "kindred/core/stopwatch.h"
@@ -22,8 +24,12 @@ namespace kindred {
 namespace {
 
 struct Times {
-  double clock = 0.0, cpu = 0.0, sending = 0.0;
+  double clock = 0.0, cpu = 0.0;
 };
+
+constexpr const char* kWays[] = {"one", "several, in common memory", "several, sent"};
+constexpr std::int64_t kWayCount = std::ssize(kWays);
+constexpr std::int64_t kClusters = 5;
 
 double cpu_seconds() {
   rusage used = {};
@@ -34,41 +40,69 @@ double cpu_seconds() {
   return of(used.ru_utime) + of(used.ru_stime);
 }
 
-/// Waits for all, so that the clock tells the work and not who came first.
-void meet(Communicator& ranks) {
-  std::int64_t here = 1;
-  ranks.all_reduce({&here, 1});
-}
+using Work = std::function<void(Communicator& ranks)>;
 
-/// CPU seconds of exchanging as much as the statistics are, without making them.
-double sending(std::int64_t numbers, Communicator& ranks) {
-  std::vector<double> all(static_cast<std::size_t>(numbers), 1.0);
-  std::vector<Share> shares;
-  for (std::int64_t r = 0; r < ranks.size(); ++r)
-    shares.push_back(share_of(numbers, r, ranks.size()));
-  meet(ranks);
-  const double before = cpu_seconds();
-  exchange(ranks, shares, 1, std::span(all));
-  return cpu_seconds() - before;
-}
-
-Times measure(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
-              Communicator& ranks) {
-  const Workers one(1);
+Times measure(const Work& work, Communicator& ranks) {
   meet(ranks);
   const Stopwatch clock;
   const double before = cpu_seconds();
-  const KeptSums sums(data, map, targets, one, "cpu", ranks);
+  work(ranks);
   const double cpu = cpu_seconds() - before;
   meet(ranks);
-  const double seconds = clock.seconds();
-  return {seconds, cpu,
-          ranks.size() == 1 ? 0.0 : sending(sums.pieces() * sums.layout().size(), ranks)};
+  return {clock.seconds(), cpu};
 }
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
+}
+
+void compare(const Work& work, std::int64_t size, std::int64_t turns) {
+  static std::uint16_t port = static_cast<std::uint16_t>(20000 + ::getpid() % 20000);
+  const auto count = static_cast<std::size_t>(turns * size * kWayCount);
+  auto* shared = static_cast<Times*>(::mmap(nullptr, count * sizeof(Times), PROT_READ | PROT_WRITE,
+                                            MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const auto of = [&](std::int64_t turn, std::int64_t rank, std::int64_t way) -> Times& {
+    return shared[(turn * size + rank) * kWayCount + way];
+  };
+  for (std::int64_t rank = 0; rank < size; ++rank) {
+    if (::fork() != 0) continue;
+    GroupOptions options;
+    options.rank = rank;
+    options.size = size;
+    options.address = "127.0.0.1";
+    options.port = port;
+    options.keeps_store = rank == 0;
+    const auto ranks = join_group(options);
+    options.port = static_cast<std::uint16_t>(port + 1);
+    options.shares_memory = false;
+    const auto senders = join_group(options);
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
+      if (rank == 0) of(turn, rank, 0) = measure(work, *one_process());
+      of(turn, rank, 1) = measure(work, *ranks);
+      of(turn, rank, 2) = measure(work, *senders);
+    }
+    senders->leave();
+    ranks->leave();
+    std::_Exit(0);
+  }
+  for (std::int64_t rank = 0; rank < size; ++rank) ::wait(nullptr);
+  port = static_cast<std::uint16_t>(port + 2);
+  for (std::int64_t way = 0; way < kWayCount; ++way) {
+    std::vector<double> clock, cpu, faster_clock, faster_cpu;
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
+      double busiest = 0.0;
+      for (std::int64_t rank = 0; rank < size; ++rank)
+        busiest = std::max(busiest, of(turn, rank, way).cpu);
+      clock.push_back(of(turn, 0, way).clock);
+      cpu.push_back(busiest);
+      faster_clock.push_back(of(turn, 0, 0).clock / clock.back());
+      faster_cpu.push_back(of(turn, 0, 0).cpu / busiest);
+    }
+    fmt::print(
+        "{:26} {:.4f} s, CPU {:.4f} s of the busiest; faster: {:.2f} by the clock, {:.2f} by CPU\n",
+        kWays[way], median(clock), median(cpu), median(faster_clock), median(faster_cpu));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -78,61 +112,36 @@ int run(int argc, char** argv) {
   const auto size = number(2, 2), turns = number(3, 5), episodes = number(4, 1000);
   DatasetOptions reading;
   reading.files = {argv[1]};
-  auto data = reading.load().data;
-  std::vector<std::int64_t> some(static_cast<std::size_t>(std::min(episodes, data.episodes())));
+  const auto all = reading.load().data;
+  std::vector<std::int64_t> some(static_cast<std::size_t>(std::min(episodes, all.episodes())));
   std::iota(some.begin(), some.end(), 0);
-  data = select_episodes(data, some);
-  const FeatureMap map(data.observations, number(5, 60));
-  const ActionTargets targets(data.actions);
-  const auto count = static_cast<std::size_t>(turns * size);
-  auto* shared =
-      static_cast<Times*>(::mmap(nullptr, 2 * count * sizeof(Times), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  for (std::int64_t rank = 0; rank < size; ++rank) {
-    if (::fork() != 0) continue;
-    GroupOptions options;
-    options.rank = rank;
-    options.size = size;
-    options.address = "127.0.0.1";
-    options.port = static_cast<std::uint16_t>(20000 + ::getppid() % 20000);
-    options.keeps_store = rank == 0;
-    const auto ranks = join_group(options);
-    for (std::int64_t turn = 0; turn < turns; ++turn) {
-      auto* alone = shared + 2 * (turn * size + rank);
-      if (rank == 0) alone[0] = measure(data, map, targets, *one_process());
-      alone[1] = measure(data, map, targets, *ranks);
-    }
-    ranks->leave();
-    std::_Exit(0);
-  }
-  for (std::int64_t rank = 0; rank < size; ++rank) ::wait(nullptr);
-  std::vector<double> clock, cpu, sent, alone_clock, alone_cpu, faster_clock, faster_cpu;
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
-    const auto of = [&](std::int64_t rank, int which) {
-      return shared[2 * (turn * size + rank) + which];
-    };
-    double busiest = 0.0, sending_cpu = 0.0;
-    for (std::int64_t rank = 0; rank < size; ++rank) {
-      busiest = std::max(busiest, of(rank, 1).cpu);
-      sending_cpu = std::max(sending_cpu, of(rank, 1).sending);
-    }
-    alone_clock.push_back(of(0, 0).clock);
-    alone_cpu.push_back(of(0, 0).cpu);
-    clock.push_back(of(0, 1).clock);
-    cpu.push_back(busiest);
-    sent.push_back(sending_cpu);
-    faster_clock.push_back(alone_clock.back() / clock.back());
-    faster_cpu.push_back(alone_cpu.back() / busiest);
-  }
-  const KeptSums sums(data, map, targets, Workers(1));
-  fmt::print("{} episodes, {} steps, {:.1f} MB of statistics, {} processes, median of {}\n",
-             data.episodes(), data.steps(),
-             8e-6 * static_cast<double>(sums.pieces() * sums.layout().size()), size, turns);
-  fmt::print("one:     {:.3f} s, CPU {:.3f} s\n", median(alone_clock), median(alone_cpu));
-  fmt::print("several: {:.3f} s, CPU {:.3f} s of the busiest, of which sending {:.3f} s\n",
-             median(clock), median(cpu), median(sent));
-  fmt::print("faster:  {:.2f} by the clock, {:.2f} by CPU\n", median(faster_clock),
-             median(faster_cpu));
+  const auto searched = select_episodes(all, some);
+  const FeatureMap map(searched.observations, number(5, 60));
+  const ActionTargets targets(searched.actions);
+  const StatisticsLayout layout{map.count(), targets.count()};
+  std::int64_t rows = 0;
+  for (std::int64_t i = 0; i < searched.episodes(); ++i)
+    rows += 1 + std::ssize(pieces_of(0, searched.length(i)));
+
+  fmt::print("{} processes, medians of {}\n", size, turns);
+  fmt::print("Kept of {} episodes, {} steps: {:.1f} MB\n", searched.episodes(), searched.steps(),
+             8e-6 * static_cast<double>(rows * layout.size()));
+  compare(
+      [&](Communicator& ranks) {
+        const KeptSums sums(searched, map, targets, Workers(1), "cpu", ranks);
+      },
+      size, turns);
+
+  std::vector<std::int32_t> labels;
+  for (std::int64_t i = 0; i < all.episodes(); ++i)
+    labels.push_back(static_cast<std::int32_t>(i % kClusters));
+  fmt::print("Sums of {} clusters over {} episodes, {} steps\n", kClusters, all.episodes(),
+             all.steps());
+  compare(
+      [&](Communicator& ranks) {
+        cluster_sums(all, map, targets, labels, kClusters, Workers(1), "cpu", ranks);
+      },
+      size, turns);
   return 0;
 }
 

@@ -51,17 +51,10 @@ struct ClusterCommand {
     run.stop_requested = stop_requested;
     run.resume = resume;
     const auto place = find_place(ranks);
-    run.pool = std::make_shared<ThreadPool>(threads_for(place));
+    run.pool = std::make_shared<ThreadPool>(threads_for(place, threads));
     run.device = device;
     run.communicator = join(place);
     return run;
-  }
-
-  /// Processes on one machine share its cores.
-  int threads_for(const Place& place) const {
-    if (threads > 0 || place.on_this_host == 1) return static_cast<int>(threads);
-    const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-    return static_cast<int>(std::max<std::int64_t>(1, cores / place.on_this_host));
   }
 
   /// What one process does alone, or its part of what several do: only the first speaks.

@@ -1,9 +1,10 @@
 #include "ranks.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "command.h"
-#include "kindred/core/error.h"
 #include "kindred/core/words.h"
 #include "streams.h"
 
@@ -40,12 +41,10 @@ std::optional<std::string> variable(const std::string& name) {
 
 Place find_place(const RankFlags& flags) { return find_place(flags, variable); }
 
-void require_one_process(const std::string& command) {
-  if (const auto count = started_together(variable); count > 1)
-    throw InvalidArgument(
-        "{} processes were started together, and only one can do 'kindred {}'; start one, or set "
-        "RANK=0 and WORLD_SIZE=1 where each has work of its own",
-        count, command);
+int threads_for(const Place& place, std::int64_t asked) {
+  if (asked > 0 || place.on_this_host == 1) return static_cast<int>(asked);
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  return static_cast<int>(std::max<std::int64_t>(1, cores / place.on_this_host));
 }
 
 std::shared_ptr<Communicator> join(const Place& place) {

@@ -13,9 +13,9 @@ void add_rank_flags(CLI::App& command, RankFlags& flags);
 /// By the environment of this process.
 Place find_place(const RankFlags& flags);
 
-/// Throws InvalidArgument where this is one of several processes that were started together, which
-/// `command` cannot share.
-void require_one_process(const std::string& command);
+/// So many threads as were asked for; where that is 0, the cores that are left to a process that
+/// shares them with others of the run.
+int threads_for(const Place& place, std::int64_t asked);
 
 /// Joins the others, if there are any. When one of them is lost, this process ends with a line that
 /// names it.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "command.h"
 #include "kindred/core/progress.h"
@@ -24,6 +25,7 @@ struct SegmentCommand {
   std::string output;
   std::string from_run;
   std::int64_t threads = 0;
+  RankFlags ranks;
   bool force = false;
   Common common;
   DatasetOptions dataset;
@@ -36,7 +38,6 @@ struct SegmentCommand {
 
   void run() {
     flags.apply();
-    require_one_process("segment");
     dataset.files = positional;
     find_datasets(dataset.files);
     if (output.empty()) output = fs::path(dataset.files[0]).stem().string() + "-segments";
@@ -47,20 +48,38 @@ struct SegmentCommand {
                                  .command = command_line(arguments),
                                  .force = force};
     catch_stop_signals();
+    const auto place = find_place(ranks);
+    RunContext context;
+    context.stop_requested = stop_requested;
+    context.pool = std::make_shared<ThreadPool>(threads_for(place, threads));
+    context.communicator = join(place);
+    const auto made = share(request, context);
+    if (!ranks_of(context).is_first()) return;
+    tell_found(made.record, request.folder);
+    emit(common, made.record["result"]);
+  }
+
+  /// What one process does alone, or its part of what several do: only the first speaks.
+  static SegmentedDataset share(const SegmentRequest& request, RunContext context) {
+    auto& all = ranks_of(context);
     try {
-      const auto made = [&] {
-        ProgressBar bar;
-        RunContext context;
-        context.progress = [&bar](const Progress& progress) { bar.show(progress); };
-        context.stop_requested = stop_requested;
-        context.pool = std::make_shared<ThreadPool>(static_cast<int>(threads));
-        return segment_dataset(request, context);
-      }();
-      tell_found(made.record, request.folder);
-      emit(common, made.record["result"]);
+      std::optional<ProgressBar> bar;
+      if (all.is_first()) {
+        bar.emplace();
+        context.progress = [&bar](const Progress& progress) { bar->show(progress); };
+      }
+      auto made = segment_dataset(request, context);
+      all.leave();
+      return made;
     } catch (const Interrupted&) {
+      all.fail("it was asked to stop");
       say("Stopped; nothing is saved.");
       throw Exit{stop_exit_code()};
+    } catch (const PeerLost&) {
+      throw;
+    } catch (const std::exception& error) {
+      all.fail(error.what());
+      throw;
     }
   }
 
@@ -153,6 +172,7 @@ void add_segment(CLI::App& app, const std::vector<std::string>& arguments) {
   state->flags.add(*command, state->dataset.describe_selection(), "Selection");
   state->flags.add(*command, state->dataset.describe_truth(), "Truth");
   state->flags.add(*command, state->dataset.describe_memory(), "Memory");
+  add_rank_flags(*command, state->ranks);
   state->flags.add_uniform(*command);
   state->flags.add_config(*command);
   command->callback([state] { state->run(); });

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kindred/data/select.h"
+#include "kindred/dist/common_memory.h"
 
 namespace kindred {
 namespace {
@@ -27,7 +28,7 @@ class SharedSteps {
   template <class T>
   Column<T> of(const Column<T>& column, std::int64_t width = 1) const {
     if (column.empty()) return {};
-    std::vector<T> values(static_cast<std::size_t>(offsets_.back() * width));
+    const CommonArray<T> values(ranks_, shares_, width);
     const auto own = data_.own();
     for (std::size_t i = 0; i < episodes_.size(); ++i) {
       const auto episode = episodes_[i];
@@ -35,8 +36,8 @@ class SharedSteps {
       std::copy_n(column.data() + data_.offsets[episode] * width, data_.length(episode) * width,
                   values.data() + offsets_[i] * width);
     }
-    exchange(ranks_, shares_, width, std::span(values));
-    return values;
+    values.complete(ranks_);
+    return {values.span(), values.owner()};
   }
 
  private:

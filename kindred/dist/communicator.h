@@ -38,6 +38,12 @@ class Communicator {
   /// What every rank has, in the order of ranks, to everybody.
   virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> own) = 0;
 
+  /// So many bytes of memory that all ranks see (dist/common_memory.h); null where there is none:
+  /// they are on several machines, or one alone.
+  virtual std::shared_ptr<std::byte> common_memory(std::size_t bytes) = 0;
+  /// Whether there was some whenever it was asked for.
+  virtual bool shares_memory() const = 0;
+
   /// Tells the others that this rank cannot go on, and why. Not collective.
   virtual void fail(const std::string& why) = 0;
   /// Waits until all have come so far; nobody is missed from then on.
@@ -53,6 +59,9 @@ std::shared_ptr<Communicator> one_process();
 
 /// Those of a run; one process where it names none.
 Communicator& ranks_of(const RunContext& run);
+
+/// Returns when all have come so far. Collective.
+void meet(Communicator& ranks);
 
 /// [begin, end)
 struct Share {

@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "kindred/core/error.h"
+#include "kindred/dist/common_memory.h"
 #include "kindred/dist/group.h"
 #include "kindred/dist/watch.h"
 
@@ -131,10 +132,17 @@ class GlooGroup final : public Communicator {
     return all;
   }
 
+  std::shared_ptr<std::byte> common_memory(std::size_t bytes) override {
+    if (!shares_memory_ || bytes == 0) return nullptr;
+    auto memory = share_memory(*this, bytes);
+    shares_memory_ = memory != nullptr;  // where it failed once, it is not tried again
+    return memory;
+  }
+  bool shares_memory() const override { return shares_memory_; }
+
   void fail(const std::string& why) override { watch_->fail(why); }
   void leave() override {
-    std::int64_t here = 1;
-    all_reduce({&here, 1});
+    meet(*this);
     watch_->leave();
   }
   std::int64_t bytes() const override { return bytes_; }
@@ -171,6 +179,7 @@ class GlooGroup final : public Communicator {
   std::unique_ptr<Watch> watch_;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
   std::int64_t bytes_ = 0;
+  bool shares_memory_ = options_.shares_memory;
 };
 
 std::shared_ptr<Communicator> join_by_gloo(const GroupOptions& options) {

@@ -21,6 +21,7 @@ struct GroupOptions {
   bool keeps_store = false;     ///< Whether this is that process.
   bool store_is_apart = false;  ///< Another keeps it than the first rank: the agent of torchrun.
   std::string prefix;           ///< Before all keys, so that another run may use the same store.
+  bool shares_memory = true;    ///< Where all ranks are on one machine.
   std::string interface;        ///< The network device to use; empty: that of the host's name.
   /// How long a silent process is waited for.
   std::chrono::milliseconds patience{20000};

@@ -1,6 +1,7 @@
 #include "kindred/policies/episode_statistics.h"
 
 #include <algorithm>
+#include <array>
 
 #include "kindred/clustering/over_ranks.h"
 #include "kindred/data/select.h"
@@ -118,11 +119,14 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
   }
   // In parts that depend on neither threads nor ranks, so that sums add up the same.
   const auto bounds = equal_parts(data.offsets.span(), kEpisodeParts);
-  std::vector<double> parts(kEpisodeParts * size, 0.0);
-  const auto own = own_parts(ranks.rank(), ranks.size());
+  std::vector<Share> shares;
+  for (std::int64_t r = 0; r < ranks.size(); ++r) shares.push_back(own_parts(r, ranks.size()));
+  const CommonArray<double> parts(ranks, shares, static_cast<std::int64_t>(size));
+  const auto& own = shares[static_cast<std::size_t>(ranks.rank())];
   workers.chunks(own.size(), 1, [&](std::int64_t n, std::int64_t) {
     const auto part = static_cast<std::size_t>(own.begin + n);
     StepSums steps(data, map, targets);
+    std::fill_n(parts.data() + part * size, size, 0.0);
     for (auto i = bounds[part]; i < bounds[part + 1]; ++i) {
       workers.throw_if_stopped();
       steps.add(data.offsets[i], data.offsets[i + 1],
@@ -130,11 +134,9 @@ std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map
                     static_cast<std::size_t>(labels[static_cast<std::size_t>(i)] * layout.size()));
     }
   });
-  std::vector<Share> shares;
-  for (std::int64_t r = 0; r < ranks.size(); ++r) shares.push_back(own_parts(r, ranks.size()));
-  exchange(ranks, shares, static_cast<std::int64_t>(size), std::span(parts));
+  parts.complete(ranks);
   for (std::int64_t part = 0; part < kEpisodeParts; ++part)
-    add(std::span(parts).subspan(static_cast<std::size_t>(part) * size, size), result.data());
+    add(parts.span().subspan(static_cast<std::size_t>(part) * size, size), result.data());
   return result;
 }
 
@@ -162,9 +164,9 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
     for (const auto& [begin, end] : pieces_of(0, data.length(i))) add_piece(end - begin);
     end_episode();
   }
-  make_room();
   if (device != "cpu") {
-    std::fill_n(values_.get(), episodes() * layout().size(), 0.0);
+    make_room(std::array{std::int64_t{0}, episodes()}, *one_process());
+    std::fill_n(values_.data(), episodes() * layout().size(), 0.0);
     make_device_steps(data, map, targets, device, workers)
         ->sums([&](std::int64_t piece, std::int64_t episode, std::span<const double> sums) {
           add(sums, row(values_, episode).data());
@@ -172,9 +174,10 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
         });
     return;
   }
+  const auto bounds = equal_parts(data.offsets.span(), ranks.size());
+  make_room(bounds, ranks);
   // An episode that is one piece has one row; else the sums of the pieces make that of the whole.
   const auto& rows = pieces_ ? pieces_ : values_;
-  const auto bounds = equal_parts(data.offsets.span(), ranks.size());
   const auto first = bounds[static_cast<std::size_t>(ranks.rank())];
   const auto count = bounds[static_cast<std::size_t>(ranks.rank()) + 1] - first;
   workers.chunks(count, kEpisodesAtOnce, [&](std::int64_t begin, std::int64_t end) {
@@ -188,17 +191,8 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
     }
   });
   // Sums of whole episodes are told too: adding up others' pieces again would take longer.
-  std::vector<Share> episodes_of, pieces_of_rank;
-  for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
-    episodes_of.push_back({bounds[r], bounds[r + 1]});
-    pieces_of_rank.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
-  }
-  const auto tell = [&](const LargeArray& some, std::span<const Share> shares, std::int64_t all) {
-    exchange(ranks, shares, layout().size(),
-             std::span(some.get(), static_cast<std::size_t>(all * layout().size())));
-  };
-  tell(values_, episodes_of, episodes());
-  if (pieces_) tell(pieces_, pieces_of_rank, pieces());
+  values_.complete(ranks);
+  if (pieces_) pieces_.complete(ranks);
 }
 
 void KeptSums::add_pieces(std::int64_t episode) {
@@ -209,12 +203,14 @@ void KeptSums::add_pieces(std::int64_t episode) {
     add(of_piece(p), whole.data());
 }
 
-void KeptSums::make_room() {
-  const auto rows = [&](std::int64_t count) {
-    return make_large_array(static_cast<std::size_t>(count * layout().size()));
-  };
-  values_ = rows(episodes());
-  if (pieces() > episodes()) pieces_ = rows(pieces());
+void KeptSums::make_room(std::span<const std::int64_t> bounds, Communicator& ranks) {
+  std::vector<Share> own_episodes, own_pieces;
+  for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
+    own_episodes.push_back({bounds[r], bounds[r + 1]});
+    own_pieces.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
+  }
+  values_ = {ranks, std::move(own_episodes), layout().size()};
+  if (pieces() > episodes()) pieces_ = {ranks, std::move(own_pieces), layout().size()};
 }
 
 std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
@@ -224,7 +220,7 @@ std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
     result->add_piece(static_cast<std::int64_t>(of(i).back()));
     result->end_episode();
   }
-  result->make_room();
+  result->make_room(std::array{std::int64_t{0}, std::ssize(episodes)}, *one_process());
   workers().chunks(std::ssize(episodes), 64, [&](std::int64_t begin, std::int64_t end) {
     for (auto n = begin; n < end; ++n)
       std::ranges::copy(of(episodes[static_cast<std::size_t>(n)]),

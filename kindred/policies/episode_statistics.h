@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/core/large_array.h"
 #include "kindred/core/workers.h"
-#include "kindred/dist/communicator.h"
+#include "kindred/dist/common_memory.h"
 #include "kindred/policies/feature_map.h"
 
 namespace kindred {
@@ -136,7 +135,7 @@ class EpisodeStatistics {
 class KeptSums final : public EpisodeStatistics {
  public:
   /// Reads the data once, in order. Every rank has all of the data, looks at a share of the
-  /// episodes and gets the sums of the others. Throws Interrupted when asked to stop.
+  /// episodes and sees the sums of the others. Throws Interrupted when asked to stop.
   KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
            const Workers& workers, const std::string& device = "cpu",
            Communicator& ranks = *one_process());
@@ -163,17 +162,18 @@ class KeptSums final : public EpisodeStatistics {
       : EpisodeStatistics(layout, workers) {}
   /// The sums of a whole episode from those of its pieces, where it has some.
   void add_pieces(std::int64_t episode);
-  /// Numbers that no thread has touched yet: each sets its own rows.
-  void make_room();
-  std::span<double> row(const LargeArray& rows, std::int64_t i) const {
-    return {rows.get() + i * layout().size(), static_cast<std::size_t>(layout().size())};
+  /// Numbers that no thread has touched yet: each sets its own rows. Rank r will do so for episodes
+  /// [bounds[r], bounds[r + 1]).
+  void make_room(std::span<const std::int64_t> bounds, Communicator& ranks);
+  std::span<double> row(const CommonArray<double>& rows, std::int64_t i) const {
+    return {rows.data() + i * layout().size(), static_cast<std::size_t>(layout().size())};
   }
   std::span<const double> of_piece(std::int64_t piece) const {
     return row(pieces_ ? pieces_ : values_, piece);
   }
 
-  LargeArray values_;  // [episodes, size]
-  LargeArray pieces_;  // [pieces, size]; none where episodes are one each
+  CommonArray<double> values_;  // [episodes, size]
+  CommonArray<double> pieces_;  // [pieces, size]; none where episodes are one each
 };
 
 }  // namespace kindred

@@ -205,7 +205,7 @@ class Search {
     if (view.map && options_.cosines > 0)
       check = [&](const Answer& answer) {
         return checked_separation(data_, *view.evidence, *view.map, targets_, options_, answer,
-                                  run_);
+                                  run_, ranks_of(run_));
       };
     const auto fewest = fewest_answer(answers);
     for (auto i = answers.size() - 1; i > fewest; --i)

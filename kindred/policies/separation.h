@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "kindred/dist/communicator.h"
 #include "kindred/policies/feature_map.h"
 #include "kindred/policies/partition_search.h"
 
@@ -25,11 +26,11 @@ double separation(const Evidence& evidence, const Trajectories& data, const Answ
 /// The separation of the closest two clusters with many more features, on part of their episodes:
 /// episodes that went where others of their policy never did are then no longer a policy of their
 /// own. 0 where two of the closest are one policy that went two ways. `map` is what the evidence
-/// was made with.
+/// was made with. Collective; the ranks share the work.
 double checked_separation(const Trajectories& data, const Evidence& evidence, const FeatureMap& map,
                           const std::shared_ptr<const ActionTargets>& targets,
                           const SearchOptions& options, const Answer& answer,
-                          const Workers& workers);
+                          const Workers& workers, Communicator& ranks = *one_process());
 
 /// A stricter test of an answer's separation; empty where there is none.
 using SeparationCheck = std::function<double(const Answer&)>;

@@ -18,6 +18,7 @@
 #include "kindred/data/csv.h"
 #include "kindred/runs/segment_evidence.h"
 #include "kindred/runs/segment_scores.h"
+#include "kindred/runs/shared_run.h"
 
 namespace kindred {
 namespace {
@@ -208,7 +209,8 @@ std::vector<std::vector<std::int64_t>> count_followers(const Segmentation& found
 
 SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& context) {
   const auto& folder = request.folder;
-  require_free(folder, request.force);
+  auto& ranks = ranks_of(context);
+  if (ranks.is_first()) require_free(folder, request.force);  // it is its own
   DatasetOptions source = request.dataset;
   source.read.pool = context.pool;
   if (source.limit.scratch.empty())
@@ -220,10 +222,14 @@ SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext
   std::vector<std::int32_t> known;
   if (!request.run.empty()) known = labels_by(request.run, data);
   auto options = request.options;
+  require_alike(to_json(options.describe()).dump(), "options", ranks);
+  require_alike(fmt::format("{} {}", data.episodes(), data.steps()), "data", ranks);
   SegmentedDataset result{
       .found = kept(dataset.memory, [&] { return segment(data, options, run, known); }),
-      .idle = idle_stretches(data),
+      .idle = {},
       .record = {}};
+  if (!ranks.is_first()) return result;
+  result.idle = idle_stretches(data);
   result.record = {
       {"kindred_segments", kSegmentsVersion},
       {"version", kVersion},
@@ -235,6 +241,9 @@ SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext
       {"result", describe_found(data, result.found, result.idle)},
       {"timings", {{"segment", clock.seconds()}}},
       {"machine", {{"threads", run.pool->threads()}, {"peak_rss_mb", peak_rss_mb()}}}};
+  if (ranks.size() > 1)
+    result.record["machine"].update(
+        {{"ranks", ranks.size()}, {"exchanged_mb", static_cast<double>(ranks.bytes()) / 1e6}});
   require_kept(dataset.memory);
   write_folder(folder, data, result);
   return result;

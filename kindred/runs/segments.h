@@ -57,7 +57,8 @@ struct SegmentedDataset {
 };
 
 /// Reads the data, finds the segments and writes the folder, whole or not at all. Throws
-/// InvalidArgument when it holds others that are not to be replaced.
+/// InvalidArgument when it holds others that are not to be replaced. Every rank reads all of the
+/// data; the first writes, and alone has idle stretches and a record.
 SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext& run);
 
 /// How often each policy follows each other one: [policies][policies].

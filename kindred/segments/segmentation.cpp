@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "kindred/data/select.h"
+#include "kindred/dist/spread.h"
 #include "kindred/policies/partition_search.h"
 #include "kindred/policies/separation.h"
 #include "kindred/segments/components.h"
@@ -68,6 +69,24 @@ struct Guess {
     policy_of = std::move(of);
   }
 };
+
+void pack(const Guess& guess, Packer& to) {
+  to.add(guess.actors);
+  to.add(guess.policies);
+  to.add(guess.components);
+  to.add(guess.policy_of);
+  to.add(guess.rate);
+  to.add(guess.nats);
+}
+
+void unpack(Guess& guess, Unpacker& from) {
+  from.take(guess.actors);
+  from.take(guess.policies);
+  from.take(guess.components);
+  from.take(guess.policy_of);
+  from.take(guess.rate);
+  from.take(guess.nats);
+}
 
 /// Who acts at each step, and the log-likelihoods that say so.
 struct Found {
@@ -155,6 +174,27 @@ class Segmenting {
     guess.rate = rate;
     value(guess);
     return guess;
+  }
+
+  /// The same from each of several, of which every rank does some. Collective.
+  std::vector<Guess> refine_all(
+      std::int64_t count,
+      const std::function<std::vector<std::int32_t>(std::int64_t i)>& first) const {
+    std::vector<Guess> guesses(static_cast<std::size_t>(count));
+    const auto at = [&](std::int64_t i) -> Guess& { return guesses[static_cast<std::size_t>(i)]; };
+    spread(run_,
+           {.pieces = count,
+            .work =
+                [&](std::int64_t i) {
+                  run_.report({.stage = "policies",
+                               .fraction = static_cast<double>(i) / static_cast<double>(count),
+                               .sizes = {}});
+                  at(i) = refine(first(i));
+                },
+            .pack = [&](std::int64_t i, Packer& to) { pack(at(i), to); },
+            .unpack = [&](std::int64_t i, Unpacker& from) { unpack(at(i), from); },
+            .in_turn = true});
+    return guesses;
   }
 
   /// The actors by components that are known, and by what they are parts of.
@@ -360,12 +400,13 @@ std::vector<std::vector<std::int32_t>> first_guesses(const Trajectories& data, c
 void improve(const Segmenting& segmenting, Guess& best) {
   for (bool better = best.policies > 1; better;) {
     better = false;
-    const auto from = best;
-    for (std::int32_t left_out = -1; left_out < from.policies; ++left_out) {
-      if (left_out >= 0 && from.policies == 2) break;
-      auto labels = from.actors;
-      std::ranges::replace(labels, left_out, -1);
-      auto guess = segmenting.refine(std::move(labels));
+    auto guesses = segmenting.refine_all(best.policies == 2 ? 1 : 1 + best.policies,
+                                         [&from = best](std::int64_t i) {
+                                           auto labels = from.actors;
+                                           std::ranges::replace(labels, i - 1, -1);
+                                           return labels;
+                                         });
+    for (auto& guess : guesses) {
       if (guess.total() <= best.total()) continue;
       best = std::move(guess);
       better = true;
@@ -423,13 +464,9 @@ Segmentation segment(const Trajectories& data, const SegmentOptions& options, co
   std::vector<std::vector<std::int32_t>> starts{nobody.actors};
   if (known.empty()) starts = first_guesses(part, nobody, options, segmenting.tables(), run);
   std::optional<Guess> best;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    run.report({.stage = "policies",
-                .fraction = static_cast<double>(i) / static_cast<double>(starts.size()),
-                .sizes = {}});
-    auto guess = segmenting.refine(starts[i]);
+  for (auto& guess : segmenting.refine_all(
+           std::ssize(starts), [&](std::int64_t i) { return starts[static_cast<std::size_t>(i)]; }))
     if (!best || guess.total() > best->total()) best = std::move(guess);
-  }
   if (best) improve(segmenting, *best);
   const bool switching = best && best->policies > 1 &&
                          count_switches(best->actors, part.offsets.span()) > 0 &&

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <thread>
 
+#include "kindred/dist/common_memory.h"
 #include "kindred/dist/spread.h"
 
 namespace kindred {
@@ -43,12 +44,15 @@ GroupOptions member(std::int64_t rank, std::int64_t size, std::uint16_t port) {
 }
 
 /// Each rank does the same, and leaves in the end.
-void together(std::int64_t size, const std::function<void(std::shared_ptr<Communicator>)>& action) {
+void together(std::int64_t size, const std::function<void(std::shared_ptr<Communicator>)>& action,
+              bool shares_memory = true) {
   const auto port = free_port();
   std::vector<std::thread> ranks;
   for (std::int64_t r = 0; r < size; ++r)
     ranks.emplace_back([&, r] {
-      const auto own = join_group(member(r, size, port));
+      auto options = member(r, size, port);
+      options.shares_memory = shares_memory;
+      const auto own = join_group(options);
       action(own);
       own->leave();
     });
@@ -82,6 +86,43 @@ TEST(Group, GathersAndExchangesBits) {
     exchange(*ranks, shares, 2, std::span(rows));
     EXPECT_THAT(rows, ElementsAre(0.0, 1.0, 2.0, 3.0, 4.0, 5.0));
     EXPECT_TRUE(std::signbit(rows[0]));
+  });
+}
+
+TEST(Group, FillsAnArrayTogether) {
+  constexpr std::int64_t kRows = 1000, kRow = 777;  // several large pages
+  for (const bool shares_memory : {true, false})
+    together(
+        3,
+        [&](const auto& ranks) {
+          const std::vector<Share> shares{{0, 400}, {400, 400}, {400, kRows}};
+          const auto before = ranks->bytes();
+          const CommonArray<double> rows(*ranks, shares, kRow);
+          const auto& own = shares[static_cast<std::size_t>(ranks->rank())];
+          for (auto i = own.begin * kRow; i < own.end * kRow; ++i)
+            rows.span()[static_cast<std::size_t>(i)] = static_cast<double>(i);
+          rows.complete(*ranks);
+          for (std::int64_t i = 0; i < kRows * kRow; ++i)
+            ASSERT_EQ(rows.span()[static_cast<std::size_t>(i)], static_cast<double>(i));
+          EXPECT_EQ(ranks->shares_memory(), shares_memory);
+          const auto moved = ranks->bytes() - before;
+          EXPECT_EQ(moved < kRows * kRow, shares_memory) << moved;
+        },
+        shares_memory);
+}
+
+TEST(Group, WhatIsLeftOfCommonMemoryStaysValid) {
+  together(2, [](const auto& ranks) {
+    std::shared_ptr<std::byte> first = ranks->common_memory(100);
+    std::shared_ptr<std::byte> second = ranks->common_memory(std::size_t{5} << 20U);
+    ASSERT_TRUE(first && second);
+    if (ranks->is_first()) second.get()[(std::size_t{5} << 20U) - 1] = std::byte{7};
+    meet(*ranks);
+    first.reset();
+    EXPECT_EQ(second.get()[0], std::byte{0});
+    EXPECT_EQ(second.get()[(std::size_t{5} << 20U) - 1], std::byte{7});
+    EXPECT_EQ(ranks->common_memory(0), nullptr);
+    meet(*ranks);
   });
 }
 

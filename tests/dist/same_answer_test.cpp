@@ -31,6 +31,21 @@ TEST_F(SameAnswer, Tables) {
   expect_same({"d.h5", "--restarts", "6"});
 }
 
+TEST_F(SameAnswer, WhoActedWhen) {
+  run_one({"generate", "path-following", "--per-expert", "12", "--seed", "1", "--format", "d4rl",
+           "-o", "p.hdf5"});
+  run_one({"segment", "p.hdf5", "-o", "one"});
+  for (const std::int64_t count : {2, 3}) {
+    const auto name = "ranks-" + std::to_string(count);
+    ASSERT_NO_FATAL_FAILURE(run_ranks(count, {"segment", "p.hdf5", "-o", name}));
+    for (const auto* file : {"segments.csv", "unsure.csv", "idle.csv"})
+      EXPECT_EQ(text(name + "/" + file), text(std::string("one/") + file)) << file;
+    const auto found = nlohmann::json::parse(text(name + "/segments.json"));
+    EXPECT_EQ(found["result"], nlohmann::json::parse(text("one/segments.json"))["result"]);
+    EXPECT_EQ(found["machine"]["ranks"], count);
+  }
+}
+
 TEST_F(SameAnswer, UnderTorchrun) {
   const std::string torchrun = "/usr/bin/python3 -m torch.distributed.run";
   if (std::system((torchrun + " --help > /dev/null 2>&1").c_str()) != 0)

@@ -39,7 +39,8 @@ void BatchSampler::fill_buffer() {
 }
 
 std::span<const std::int64_t> BatchSampler::next() {
-  if (left_ <= 0) fill_buffer();
+  filled_ = left_ <= 0;
+  if (filled_) fill_buffer();
   steps_.clear();
   for (std::int64_t i = 0; i < options_.batch_trajectories; ++i) {
     const auto episode = episodes_[random_.below(episodes_.size())];
@@ -57,6 +58,17 @@ std::span<const std::int64_t> BatchSampler::next() {
     steps_.push_back(data_.offsets[episodes_[e] + 1] - (ends_[e] - at));
   }
   return steps_;
+}
+
+void BatchSampler::tell(Plateau& plateau) const {
+  if (episodes_.size() == own_.size()) return;
+  const auto minibatches = options_.batch_trajectories > 0
+                               ? std::ssize(episodes_) / options_.batch_trajectories
+                               : ends_.back() / options_.batch_steps;
+  if (minibatches < 2 * options_.plateau_steps)
+    plateau.wait_for_pass(static_cast<std::int64_t>((next_ - episodes_.size()) / own_.size()));
+  else if (filled_)
+    plateau.begin_anew();
 }
 
 }  // namespace kindred::pg_kmeans

@@ -9,6 +9,7 @@
 #include "kindred/core/random.h"
 #include "kindred/data/draw_order.h"
 #include "kindred/methods/pg_kmeans/options.h"
+#include "kindred/methods/pg_kmeans/plateau.h"
 
 namespace kindred::pg_kmeans {
 
@@ -21,6 +22,10 @@ class BatchSampler {
   /// The next minibatch: `batch-steps` steps drawn uniformly from the buffer, or all steps of
   /// `batch-trajectories` of its trajectories. Valid until the next call.
   std::span<const std::int64_t> next();
+  /// Has losses compared on the same trajectories, where the buffer does not hold all: within one
+  /// filling of it, or over whole passes through all where fillings are too short for that. To be
+  /// called after next().
+  void tell(Plateau& plateau) const;
 
  private:
   /// The next of its own trajectories, as many as the buffer has room for.
@@ -33,6 +38,7 @@ class BatchSampler {
   std::vector<std::int64_t> own_;       // its trajectories, in the order they come into the buffer
   std::size_t next_ = 0;                // of own_
   std::int64_t left_ = 0;               // steps to draw until the buffer is filled again
+  bool filled_ = false;                 // for the last minibatch
   std::vector<std::int64_t> episodes_;  // in the buffer
   std::vector<std::int64_t> ends_;      // running sum of the episodes' lengths
   std::vector<std::int64_t> steps_;

@@ -120,7 +120,7 @@ class NetworkLearner final : public Networks {
     for (const double count : counts) total += count;
     std::vector<float> weights;
     for (const double count : counts) weights.push_back(static_cast<float>(count / total));
-    step_until_plateau(policy, [&] {
+    step_until_plateau(policy, [&](Plateau&) {
       run_.throw_if_stopped();
       return policy.gradient_on_weights(table_, weights);
     });
@@ -128,14 +128,18 @@ class NetworkLearner final : public Networks {
 
   void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
     StepTrainer trainer(data_, view_, run_);
-    step_until_plateau(policy, [&] { return trainer.gradient(policy, sampler.next()); });
+    step_until_plateau(policy, [&](Plateau& plateau) {
+      const auto steps = sampler.next();
+      sampler.tell(plateau);
+      return trainer.gradient(policy, steps);
+    });
   }
 
   /// Steps until the loss, which `gradient` returns, stops falling.
   template <class Gradient>
   void step_until_plateau(CpuPolicy& policy, const Gradient& gradient) const {
     for (Plateau plateau(options_);;) {
-      const double loss = gradient();
+      const double loss = gradient(plateau);
       policy.update(adam_);
       if (plateau.reached(loss)) return;
     }

@@ -101,14 +101,18 @@ class StackLearner final : public Networks {
     TensorAdam optimiser(stack.parameters(), stack.size());
     if (codes_) {
       const auto weights = count_weights(slots, labels);
-      step_until_plateau(optimiser, [&] {
+      step_until_plateau(optimiser, [&](Plateau&) {
         return -(weights * stack.all_log_probs(steps_.seen())).sum({1, 2});
       });
     } else {
       std::vector<BatchSampler> samplers;
       for (const auto slot : slots)
         samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
-      step_until_plateau(optimiser, [&] { return batch_losses(stack, samplers); });
+      step_until_plateau(optimiser, [&](Plateau& plateau) {
+        const auto loss = batch_losses(stack, samplers);
+        for (const auto& sampler : samplers) sampler.tell(plateau);
+        return loss;
+      });
     }
     stack.store(policies);
   }
@@ -211,7 +215,7 @@ class StackLearner final : public Networks {
                            .max_gradient_norm = options_.max_gradient_norm};
     for (Plateau plateau(options_);;) {
       run_.throw_if_stopped();
-      const auto loss = losses();
+      const auto loss = losses(plateau);
       optimiser.differentiate(loss.sum());
       optimiser.update(adam);
       if (plateau.reached(loss.detach().mean().template item<double>())) return;
