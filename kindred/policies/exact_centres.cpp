@@ -5,72 +5,11 @@
 #include <numbers>
 #include <numeric>
 
-#include "kindred/nn/vectorise.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/held_out_score.h"
+#include "kindred/policies/step_errors.h"
 
 namespace kindred {
-namespace {
-
-KINDRED_VECTORISE
-void add_squares(std::int64_t n, const double* __restrict guess, const double* __restrict wanted,
-                 double* __restrict sums) {
-  for (std::int64_t i = 0; i < n; ++i) sums[i] += (guess[i] - wanted[i]) * (guess[i] - wanted[i]);
-}
-
-/// Squared errors of steps under policies side by side, a block of rows at a time.
-class StepErrors {
- public:
-  StepErrors(const FeatureMap& map, const ActionTargets& targets, std::span<const double> weights)
-      : map_(map),
-        targets_(targets),
-        columns_(std::ssize(weights) / map.count()),
-        width_(padded(columns_, kDoubleLane)),
-        stride_(std::max(map.count() + FeatureMap::kRoom, width_)),
-        weights_(static_cast<std::size_t>(map.count() * width_), 0.0),
-        nothing_(static_cast<std::size_t>(width_), 0.0),
-        rows_(static_cast<std::size_t>(kRows * map.obs_dim())),
-        features_(static_cast<std::size_t>(kRows * stride_)),
-        guesses_(features_.size()),
-        actions_(static_cast<std::size_t>(columns_)) {
-    for (std::int64_t m = 0; m < map.count(); ++m)
-      std::copy_n(weights.data() + m * columns_, columns_, weights_.data() + m * width_);
-  }
-
-  /// Of steps [first, last): [policies × targets]. Valid until the next call.
-  std::span<const double> of(const Trajectories& data, std::int64_t first, std::int64_t last) {
-    errors_.assign(static_cast<std::size_t>(columns_), 0.0);
-    for (auto begin = first; begin < last; begin += kRows) {
-      const auto n = std::min(kRows, last - begin);
-      data.observations.copy(begin, begin + n, rows_.data());
-      map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())),
-                 features_.data(), stride_);
-      project(n, map_.count(), width_, stride_, features_.data(), weights_.data(), nothing_.data(),
-              guesses_.data());
-      for (std::int64_t t = 0; t < n; ++t) {
-        targets_.copy(data.actions, begin + t, begin + t + 1, actions_);
-        for (auto c = targets_.count(); c < columns_; c += targets_.count())
-          std::copy_n(actions_.data(), targets_.count(), actions_.data() + c);
-        add_squares(columns_, guesses_.data() + t * stride_, actions_.data(), errors_.data());
-      }
-    }
-    return errors_;
-  }
-
- private:
-  static constexpr std::int64_t kRows = 64;
-
-  const FeatureMap& map_;
-  const ActionTargets& targets_;
-  std::int64_t columns_, width_, stride_;  // of policies, padded, and of rows
-  std::vector<double> weights_, nothing_;  // [features, width], [width]
-  std::vector<float> rows_;
-  std::vector<double> features_, guesses_;  // [kRows, stride]
-  std::vector<double> actions_, errors_;    // [columns]
-};
-
-}  // namespace
-
 ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets, std::vector<double> weights,
                            std::vector<double> noise, std::vector<double> own_noise, double ridge)
     : map_(std::move(map)),
@@ -103,10 +42,10 @@ Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) cons
     return scores;
   }
   run.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
-    StepErrors missed(map_, targets_, weights_);
+    StepErrors missed(map_, targets_, {{map_.count(), weights_}});
     for (auto i = begin; i < end; ++i)
       for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1]))
-        add(i, last - first, missed.of(data, first, last));
+        add(i, last - first, missed.of(data, first, last).front());
   });
   return scores;
 }

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "kindred/data/select.h"
-#include "kindred/policies/feature_evidence.h"
 #include "kindred/policies/feature_steps.h"
 #include "kindred/policies/named_gain.h"
+#include "kindred/policies/pair_costs.h"
 
 namespace kindred {
 namespace {
@@ -104,19 +103,10 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
   if (any_went_two_ways(data, evidence, answer, workers)) return 0.0;
   const auto pair = evidence.closest_pairs(labels, answer.fit.k, 1).front();
   const auto [part, apart] = two_clusters(data, labels, pair, kCheckedSteps);
-  // Two policies and one are each taken with the features that suit them better: many of them
-  // need many steps, of which one policy has more.
-  double two = std::numeric_limits<double>::infinity(), one = two;
-  for (const auto cosines : {options.cosines, kCheckingCosines}) {
-    const FeatureEvidence closer(part, map.with_cosines(cosines), targets, options.ridge, workers);
-    const auto cost = [&](const HeldOutScore& score) {  // nats per step
-      const auto costs = closer.costs(score, answer.held_out);
-      return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(part.steps());
-    };
-    two = std::min(two, cost(closer.score(apart, 2)));
-    one = std::min(one, cost(closer.score(std::vector<std::int32_t>(apart.size(), 0), 1)));
-  }
-  return one - two;
+  const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
+  const auto costs = pair_costs(part, apart, map, cosines, *targets, options.ridge,
+                                answer.held_out.noise, workers);
+  return costs.as_one - costs.as_two;
 }
 
 bool is_believed(Answer& answer, double v_of_fewer, const SeparationCheck& check) {
