@@ -19,8 +19,9 @@ class FeatureSteps final : public StepEvidence {
                       const Trajectories& others) const override;
 
  private:
-  using Sums = std::vector<double>;                   // [folds, regions, k, layout.size()]
-  using Policies = std::vector<std::vector<double>>;  // [regions], each [features, k × targets]
+  using Sums = std::vector<double>;  // [folds, regions, k, layout.size()]
+  using Policies =
+      std::vector<std::vector<double>>;  // [regions], each [features, k × targets, padded]
 
   void find_regions();
   std::vector<std::int32_t> regions_in(const Trajectories& data) const;
