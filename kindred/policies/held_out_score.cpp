@@ -228,25 +228,24 @@ HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
   const auto targets = judged.noise.size();
   const auto& folds = fold_of_.front();
   const auto whole = statistics_.cluster_sums(labels, k);
+  std::vector<std::int32_t> part_of(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    part_of[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
+  const auto left_out = statistics_.cluster_sums(part_of, k * folds_);
   struct Judged {
     std::int64_t episode;
     double surprise = 0.0, ratio = 0.0;
   };
   std::vector<std::vector<Judged>> parts(static_cast<std::size_t>(k * folds_));
   statistics_.workers().chunks(k * folds_, 1, [&](std::int64_t part, std::int64_t) {
-    const auto j = part / folds_, fold = part % folds_;
+    const auto j = part / folds_;
     auto& held_out = parts[static_cast<std::size_t>(part)];
+    for (std::int64_t i = 0; i < statistics_.episodes(); ++i)
+      if (part_of[static_cast<std::size_t>(i)] == part) held_out.push_back({.episode = i});
     std::vector<double> others(whole.begin() + j * layout.size(),
                                whole.begin() + (j + 1) * layout.size());
-    for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (labels[at] != j || folds[at] != fold) continue;
-      held_out.push_back({.episode = i});
-      for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-        const auto own = statistics_.piece_sums(p);
-        for (std::size_t n = 0; n < size; ++n) others[n] -= own[n];
-      }
-    }
+    for (std::size_t n = 0; n < size; ++n)
+      others[n] -= left_out[static_cast<std::size_t>(part) * size + n];
     if (others.back() < 0.5) held_out.clear();  // no step is left to fit a policy to
     if (held_out.empty()) return;
     const auto policy = solve_policy(layout, others, ridge_);
