@@ -138,7 +138,7 @@ FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
   find_regions();
   const auto width = map_.count();
   if (data.steps() * width > kMostKept) return;
-  std::vector<float> kept(static_cast<std::size_t>(data.steps() * width));
+  StepValues<float> kept(static_cast<std::size_t>(data.steps() * width));
   workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
     FeatureRows rows(data_, map_, {});
     rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {

@@ -48,7 +48,7 @@ class FeatureSteps final : public StepEvidence {
   std::int64_t regions_ = 1;
   std::vector<double> centres_;          // [regions, inputs]
   std::vector<std::int32_t> region_of_;  // [steps]
-  std::vector<float> kept_;              // [steps, features]; none where there are too many
+  StepValues<float> kept_;               // [steps, features]; none where there are too many
 };
 
 }  // namespace kindred
