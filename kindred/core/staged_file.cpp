@@ -14,6 +14,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/core/thread_pool.h"
 
 namespace kindred {
 namespace {
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMark = ".partial-";
 constexpr std::size_t kCollected = 1 << 16;
+constexpr int kFlushers = 8;
 
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -70,13 +72,23 @@ int create_beside(const fs::path& target, const std::string& name, mode_t kind, 
   }
 }
 
-void flush_tree(const fs::path& path, const std::string& name) {
+void find_tree(const fs::path& path, const std::string& name, std::vector<fs::path>& found) {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(path, error)))
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-      flush_tree(at->path(), name);
+      find_tree(at->path(), name, found);
   if (error) refuse(name, error.value());
-  Descriptor(path, O_RDONLY, name).flush();
+  found.push_back(path);
+}
+
+/// Several at once: each mostly waits for the disk, which takes them together.
+void flush_tree(const fs::path& path, const std::string& name) {
+  std::vector<fs::path> all;
+  find_tree(path, name, all);
+  const auto flush = [&](std::int64_t begin, std::int64_t) {
+    Descriptor(all[static_cast<std::size_t>(begin)], O_RDONLY, name).flush();
+  };
+  ThreadPool(kFlushers).chunks(std::ssize(all), 1, flush);
 }
 
 /// Whether "<process>", "<process>-<number>" or either with a further mark names a dead process.
@@ -143,9 +155,11 @@ Staged::~Staged() {
   if (!path_.empty()) remove_tree(path_);
 }
 
+void Staged::flush() const { flush_tree(path_, name_); }
+
 void Staged::commit() {
   const bool inside_another = name_ != target_.string();  // which will flush it
-  if (!inside_another) flush_tree(path_, name_);
+  if (!inside_another) flush();
   if (::rename(path_.c_str(), target_.c_str()) != 0) refuse(name_, errno);
   path_.clear();
   if (!inside_another) flush_folder(folder_of(target_));

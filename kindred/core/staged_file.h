@@ -33,6 +33,8 @@ class Staged {
   /// appended then, and on other machines it is taken for a leftover unless another lock keeps them
   /// away.
   void unlock() { open_.close(); }
+  /// Flushes everything where it is.
+  void flush() const;
   /// Flushes everything and puts it in place. When it throws, nothing has changed.
   void commit();
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,15 @@ struct StepRows {
     if (rows.is_interned()) return rows.table()[rows.index()[step] * rows.dim() + column];
     if (rows.is_bytes()) return static_cast<float>(rows.bytes()[step * rows.dim() + column]);
     return rows.floats()[step * rows.dim() + column];
+  }
+  /// Several columns of one step.
+  void copy(std::int64_t step, std::span<const std::int64_t> columns, float* out) const {
+    if (observations.is_interned() || observations.is_bytes()) {
+      for (const auto column : columns) *out++ = seen(step, column);
+    } else {
+      const float* row = observations.floats().data() + step * observations.dim();
+      for (const auto column : columns) *out++ = row[column];
+    }
   }
   float done(std::int64_t step, std::int64_t column) const {
     return actions.is_discrete() ? static_cast<float>(actions.ints()[step])

@@ -218,7 +218,7 @@ struct Leaps {
 
 /// Of several columns, in one pass over the steps: [columns].
 std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_t>& columns) {
-  std::vector<float> across, far, before(columns.size());
+  std::vector<float> across, far, before(columns.size()), now(columns.size());
   for (const auto column : columns) {
     const auto& facts = chart.observations[static_cast<std::size_t>(column)];
     across.push_back(0.85f * (facts.most - facts.least));
@@ -227,14 +227,19 @@ std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_
   std::vector<Leaps> leaps(columns.size());
   for (std::int64_t i = 0; i < chart.data.episodes(); ++i) {
     mind_memory();
-    for (auto step = chart.data.offsets[i]; step < chart.data.offsets[i + 1]; ++step)
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const float now = chart.seen(step, columns[c]), leap = std::abs(now - before[c]);
-        before[c] = now;
-        if (leap <= far[c] || step == chart.data.offsets[i]) continue;
+    for (auto step = chart.data.offsets[i]; step < chart.data.offsets[i + 1]; ++step) {
+      chart.all.copy(step, columns, now.data());
+      std::swap(now, before);
+      if (step == chart.data.offsets[i]) continue;
+      int any = 0;  // seldom: all columns are looked at side by side first
+      for (std::size_t c = 0; c < now.size(); ++c) any |= std::abs(before[c] - now[c]) > far[c];
+      for (std::size_t c = 0; any && c < now.size(); ++c) {
+        const float leap = std::abs(before[c] - now[c]);
+        if (leap <= far[c]) continue;
         ++(leap > across[c] ? leaps[c].across : leaps[c].far);
         if (leap > across[c] && leaps[c].first < 0) leaps[c].first = step - 1;
       }
+    }
   }
   return leaps;
 }

@@ -72,20 +72,16 @@ class LinearMotion : public Motion {
 
   bool goes_on(std::int64_t from, std::int64_t to) const override {
     if (starts_known_ && like_start(chart_.all, to)) return false;
-    if (!moves(from)) return false;  // what rests between episodes is the same after them
-    for (std::size_t c = 0; c < columns_.size(); ++c)  // spares most the prediction
-      if (std::abs(change(chart_.all, from, to, c)) > kLeap * usual_[c]) return false;
-    return surprise(from, to) <= 1.0;
+    if (!moves(from)) return false;       // what rests between episodes is the same after them
+    return count_leaps(from, to) == 0 &&  // spares most the prediction
+           surprise(from, to) <= 1.0;
   }
 
   bool begins_anew(std::int64_t step) const override {
     if (starts_known_ && like_start(chart_.all, step + 1) && unlike_start(step) &&
         surprise(step, step + 1) > 1.0)
       return true;
-    std::int64_t leaps = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c)
-      leaps += std::abs(change(chart_.all, step, step + 1, c)) > kLeap * usual_[c];
-    return leaps >= several();
+    return count_leaps(step, step + 1) >= several();
   }
 
  private:
@@ -103,6 +99,17 @@ class LinearMotion : public Motion {
   }
   double change(const StepRows& rows, std::int64_t from, std::int64_t to, std::size_t c) const {
     return (double{rows.seen(to, columns_[c])} - rows.seen(from, columns_[c])) / facts(c).deviation;
+  }
+
+  /// Columns that change as they hardly ever do.
+  std::int64_t count_leaps(std::int64_t from, std::int64_t to) const {
+    float before[kSeamColumns], after[kSeamColumns];
+    chart_.all.copy(from, columns_, before);
+    chart_.all.copy(to, columns_, after);
+    int leaps = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      leaps += std::abs(double{after[c]} - before[c]) > leap_[c];
+    return leaps;
   }
 
   double way(const StepRows& rows, std::int64_t from, std::int64_t to) const {
@@ -162,6 +169,8 @@ class LinearMotion : public Motion {
     weights_ = problem.weights();
     usual_way_ /= static_cast<double>(chart_.sample.size());
     std::vector<std::vector<double>> missed(columns_.size()), changed(columns_.size());
+    for (auto* all : {&missed, &changed})
+      for (auto& one : *all) one.reserve(chart_.sample.size());
     for (const auto step : chart_.sample) {
       misses(rows, step, step + 1, in, out);
       for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -171,7 +180,8 @@ class LinearMotion : public Motion {
     }
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       expected_.push_back(std::max(quantile(missed[c], kHighQuantile), kLeastStep));
-      usual_.push_back(std::max(quantile(changed[c], kHighQuantile), kLeastStep));
+      leap_.push_back(kLeap * std::max(quantile(changed[c], kHighQuantile), kLeastStep) *
+                      facts(c).deviation);
     }
   }
 
@@ -191,8 +201,9 @@ class LinearMotion : public Motion {
           std::max<std::size_t>(1, firsts.size() / 100);  // one may begin inside another
       const double least = firsts[cut], most = firsts[firsts.size() - 1 - cut];
       const double margin = 0.1 * (most - least) + 0.001;
-      least_start_.push_back(least - margin);
-      most_start_.push_back(most + margin);
+      const auto& column = facts(least_start_.size());
+      least_start_.push_back(column.mean + column.deviation * (least - margin));
+      most_start_.push_back(column.mean + column.deviation * (most + margin));
     }
     const auto inside = std::ranges::count_if(
         chart_.sample, [&](std::int64_t step) { return like_start(chart_.sampled, step + 1); });
@@ -211,7 +222,7 @@ class LinearMotion : public Motion {
   std::int64_t outside_starts(const StepRows& rows, std::int64_t step, std::int64_t most) const {
     std::int64_t outside = 0;
     for (std::size_t c = 0; c < columns_.size() && outside <= most; ++c) {
-      const double value = seen(rows, step, c);
+      const double value = rows.seen(step, columns_[c]);
       outside += value < least_start_[c] || value > most_start_[c];
     }
     return outside;
@@ -222,10 +233,11 @@ class LinearMotion : public Motion {
   std::vector<std::size_t> moving_;  // continuous actions
   std::int64_t choices_ = 0;         // discrete ones
   bool usable_ = false, starts_known_ = false;
-  double usual_way_ = 0.0;                // of a step, on average
-  std::vector<double> weights_;           // [inputs, columns]
-  std::vector<double> expected_, usual_;  // [columns]: high quantiles of misses and of changes
-  std::vector<double> least_start_, most_start_;
+  double usual_way_ = 0.0;        // of a step, on average
+  std::vector<double> weights_;   // [inputs, columns]
+  std::vector<double> expected_;  // [columns]: a high quantile of misses, in deviations
+  // In the column's own units: changes that hardly ever are, and where episodes begin.
+  std::vector<double> leap_, least_start_, most_start_;
 };
 
 /// Few states: a state follows another where that was seen, and begins anew where it hardly ever

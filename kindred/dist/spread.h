@@ -20,14 +20,7 @@ struct SpreadWork {
   std::function<void()> meanwhile = {};
   /// Whether a rank does its pieces one after the other, since each uses all threads itself.
   bool in_turn = false;
-  /// About how long each takes, in any unit, [pieces], the same on every rank; empty: as long as
-  /// the others.
-  std::vector<double> weights = {};
 };
-
-/// Which rank does each piece: in turns, or, where weights are given, the heaviest first by who has
-/// least to do.
-std::vector<std::int64_t> owners(const SpreadWork& work, std::int64_t ranks);
 
 /// Collective. Every piece is done by one rank, on any of its threads.
 void spread(const Workers& workers, Communicator& ranks, const SpreadWork& work);

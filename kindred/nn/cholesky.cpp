@@ -9,7 +9,7 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kAtOnce = 4, kVectors = 2;  // rows, and vectors of each, kept in registers
+constexpr std::int64_t kAtOnce = 8, kVectors = 1;  // rows, and vectors of each, kept in registers
 constexpr std::int64_t kLanes = kDoubleLane, kRun = kVectors * kLanes;
 using Lanes = double
     __attribute__((vector_size(kLanes * sizeof(double)), aligned(sizeof(double)), may_alias));
@@ -126,6 +126,16 @@ std::vector<double> CholeskyFactor::solution() const {
     for (std::int64_t c = 0; c < right_sides_; ++c)
       result[static_cast<std::size_t>(i * right_sides_ + c)] =
           turned[static_cast<std::size_t>(c * padded_ + i)];
+  return result;
+}
+
+std::vector<double> CholeskyFactor::forms() const {
+  std::vector<double> result(static_cast<std::size_t>(right_sides_), 0.0);
+  for (std::int64_t i = 0; i < n_; ++i)
+    for (std::int64_t c = 0; c < right_sides_; ++c) {
+      const double value = columns_[static_cast<std::size_t>(i * stride_ + padded_ + c)];
+      result[static_cast<std::size_t>(c)] += value * value;
+    }
   return result;
 }
 

@@ -19,6 +19,8 @@ class CholeskyFactor {
 
   /// (A + ridge·I)⁻¹ · right: [n, right sides].
   std::vector<double> solution() const;
+  /// rᵀ (A + ridge·I)⁻¹ r for each right side r: [right sides].
+  std::vector<double> forms() const;
   /// The trace of (A + ridge·I)⁻¹.
   double inverse_trace() const;
 

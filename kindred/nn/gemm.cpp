@@ -174,22 +174,22 @@ template <class Machine>
 }
 
 /// One vector of columns of some rows of XᵀX.
-template <class Lanes, int Rows>
+template <class Lanes, int Rows, class T>
 struct Strip {
   typename Lanes::Vector sum[Rows];
 
-  [[gnu::always_inline]] Strip(const double* c, std::int64_t stride, bool accumulate) {
+  [[gnu::always_inline]] Strip(const T* c, std::int64_t stride, bool accumulate) {
     for (int r = 0; r < Rows; ++r)
       sum[r] = accumulate ? typename Lanes::Vector(
                                 *reinterpret_cast<const typename Lanes::InMemory*>(c + r * stride))
                           : typename Lanes::Vector{};
   }
-  [[gnu::always_inline]] void add(const double* rows, const double* columns) {
+  [[gnu::always_inline]] void add(const T* rows, const T* columns) {
     const typename Lanes::Vector lanes =
         *reinterpret_cast<const typename Lanes::InMemory*>(columns);
     for (int r = 0; r < Rows; ++r) sum[r] += rows[r] * lanes;
   }
-  [[gnu::always_inline]] void store(double* c, std::int64_t stride) const {
+  [[gnu::always_inline]] void store(T* c, std::int64_t stride) const {
     for (int r = 0; r < Rows; ++r)
       *reinterpret_cast<typename Lanes::InMemory*>(c + r * stride) = sum[r];
   }
@@ -197,17 +197,17 @@ struct Strip {
 
 /// The lower triangle of XᵀX for its first two vectors of columns. Half a vector is enough for rows
 /// that end there, and costs half where a whole one is computed in two steps.
-template <class Machine>
-[[gnu::always_inline]] inline void corner(std::int64_t n, std::int64_t stride, const double* x,
-                                          double* c, bool accumulate) {
-  using Whole = typename Machine::template Of<double>;
-  using Half = typename Registers<Machine::kBytes / 2, 0>::template Of<double>;
+template <class Machine, class T>
+[[gnu::always_inline]] inline void corner(std::int64_t n, std::int64_t stride, const T* x, T* c,
+                                          bool accumulate) {
+  using Whole = typename Machine::template Of<T>;
+  using Half = typename Registers<Machine::kBytes / 2, 0>::template Of<T>;
   constexpr int kWidth = Whole::kWidth, kHalf = kWidth / 2;
   const auto at = [&](int row, int column) { return c + row * stride + column; };
-  Strip<Half, kHalf> top(at(0, 0), stride, accumulate);
-  Strip<Whole, kWidth + kHalf> left(at(kHalf, 0), stride, accumulate);
-  Strip<Half, kHalf> middle(at(kWidth, kWidth), stride, accumulate);
-  Strip<Whole, kHalf> right(at(kWidth + kHalf, kWidth), stride, accumulate);
+  Strip<Half, kHalf, T> top(at(0, 0), stride, accumulate);
+  Strip<Whole, kWidth + kHalf, T> left(at(kHalf, 0), stride, accumulate);
+  Strip<Half, kHalf, T> middle(at(kWidth, kWidth), stride, accumulate);
+  Strip<Whole, kHalf, T> right(at(kWidth + kHalf, kWidth), stride, accumulate);
   for (std::int64_t p = 0; p < n; ++p, x += stride) {
     top.add(x, x);
     left.add(x + kHalf, x);
@@ -220,19 +220,19 @@ template <class Machine>
   right.store(at(kWidth + kHalf, kWidth), stride);
 }
 
-template <class Machine>
+template <class Machine, class T>
 [[gnu::always_inline]] inline void gram(std::int64_t n, std::int64_t width, std::int64_t stride,
-                                        const double* x, double* c, bool accumulate) {
-  constexpr auto kWidth = Machine::template Of<double>::kWidth;
+                                        const T* x, T* c, bool accumulate) {
+  constexpr auto kWidth = Machine::template Of<T>::kWidth;
   constexpr auto kPanel = 2 * kWidth;
   constexpr bool kCorners = Machine::kRows >= kPanel / 2 + kWidth / 2;  // its sums are registers
-  const Target<double> target{c, stride, {.accumulate = accumulate}};
-  const auto rows = [&](std::int64_t row) { return Operand<double>{x + row, 1, stride}; };
+  const Target<T> target{c, stride, {.accumulate = accumulate}};
+  const auto rows = [&](std::int64_t row) { return Operand<T>{x + row, 1, stride}; };
   // Under a panel's columns only the rows from its diagonal on are needed.
   for (std::int64_t j = 0; j < width; j += kPanel) {
     auto i = j;
     if (kCorners && j + kPanel <= width) {
-      corner<Machine>(n, stride, x + j, target.from(j, j).data, accumulate);
+      if constexpr (kCorners) corner<Machine>(n, stride, x + j, target.from(j, j).data, accumulate);
       i += kPanel;
     } else {
       const auto first = std::min(kWidth, width - j);
@@ -262,24 +262,29 @@ struct Products {
   void (*product)(std::int64_t, std::int64_t, std::int64_t, Operand<float>, const float*, float*,
                   const Ends<float>&);
   void (*gram)(std::int64_t, std::int64_t, std::int64_t, const double*, double*, bool);
+  void (*float_gram)(std::int64_t, std::int64_t, std::int64_t, const float*, float*, bool);
   void (*project)(std::int64_t, std::int64_t, std::int64_t, std::int64_t, const double*,
                   const double*, const double*, double*);
 };
 
-#define KINDRED_PRODUCTS(generation, attributes, ...)                                             \
-  attributes void product_##generation(std::int64_t m, std::int64_t n, std::int64_t k,            \
-                                       Operand<float> a, const float* b, float* c,                \
-                                       const Ends<float>& ends) {                                 \
-    product<Registers<__VA_ARGS__>>(m, n, k, a, b, c, ends);                                      \
-  }                                                                                               \
-  attributes void gram_##generation(std::int64_t n, std::int64_t width, std::int64_t stride,      \
-                                    const double* x, double* c, bool accumulate) {                \
-    gram<Registers<__VA_ARGS__>>(n, width, stride, x, c, accumulate);                             \
-  }                                                                                               \
-  attributes void project_##generation(std::int64_t n, std::int64_t inputs, std::int64_t outputs, \
-                                       std::int64_t stride, const double* x,                      \
-                                       const double* weights, const double* bias, double* y) {    \
-    projection<Registers<__VA_ARGS__>>(n, inputs, outputs, stride, x, weights, bias, y);          \
+#define KINDRED_PRODUCTS(generation, attributes, ...)                                              \
+  attributes void product_##generation(std::int64_t m, std::int64_t n, std::int64_t k,             \
+                                       Operand<float> a, const float* b, float* c,                 \
+                                       const Ends<float>& ends) {                                  \
+    product<Registers<__VA_ARGS__>>(m, n, k, a, b, c, ends);                                       \
+  }                                                                                                \
+  attributes void gram_##generation(std::int64_t n, std::int64_t width, std::int64_t stride,       \
+                                    const double* x, double* c, bool accumulate) {                 \
+    gram<Registers<__VA_ARGS__>>(n, width, stride, x, c, accumulate);                              \
+  }                                                                                                \
+  attributes void float_gram_##generation(std::int64_t n, std::int64_t width, std::int64_t stride, \
+                                          const float* x, float* c, bool accumulate) {             \
+    gram<Registers<__VA_ARGS__>>(n, width, stride, x, c, accumulate);                              \
+  }                                                                                                \
+  attributes void project_##generation(std::int64_t n, std::int64_t inputs, std::int64_t outputs,  \
+                                       std::int64_t stride, const double* x,                       \
+                                       const double* weights, const double* bias, double* y) {     \
+    projection<Registers<__VA_ARGS__>>(n, inputs, outputs, stride, x, weights, bias, y);           \
   }
 
 KINDRED_PRODUCTS(baseline, , 16, 6)
@@ -293,11 +298,11 @@ Products products_of_this_machine() {
 #if KINDRED_GENERATIONS
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-    return {product_v4, gram_v4, project_v4};
+    return {product_v4, gram_v4, float_gram_v4, project_v4};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {product_v3, gram_v3, project_v3};
+    return {product_v3, gram_v3, float_gram_v3, project_v3};
 #endif
-  return {product_baseline, gram_baseline, project_baseline};
+  return {product_baseline, gram_baseline, float_gram_baseline, project_baseline};
 }
 
 const Products& products() {
@@ -316,6 +321,11 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const
 void gram(std::int64_t n, std::int64_t width, std::int64_t stride, const double* x, double* c,
           bool accumulate) {
   products().gram(n, width, stride, x, c, accumulate);
+}
+
+void gram(std::int64_t n, std::int64_t width, std::int64_t stride, const float* x, float* c,
+          bool accumulate) {
+  products().float_gram(n, width, stride, x, c, accumulate);
 }
 
 void project(std::int64_t n, std::int64_t inputs, std::int64_t outputs, std::int64_t stride,

@@ -50,9 +50,11 @@ inline void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a
 
 /// The lower triangle of XᵀX becomes that of C, or is added to it when `accumulate`. X is
 /// [n, width] and C [width, width], both with rows `stride` numbers apart, a multiple of
-/// kDoubleLane. Past its width X is read, and past its triangle C is left with numbers of no
-/// meaning.
+/// kDoubleLane, or of kLane for floats. Past its width X is read, and past its triangle C is left
+/// with numbers of no meaning.
 void gram(std::int64_t n, std::int64_t width, std::int64_t stride, const double* x, double* c,
+          bool accumulate);
+void gram(std::int64_t n, std::int64_t width, std::int64_t stride, const float* x, float* c,
           bool accumulate);
 
 /// Y = X · W + bias. X is [n, inputs] and Y [n, outputs], both with rows `stride` numbers apart; W

@@ -22,51 +22,44 @@ void add_numbers(std::int64_t n, const double* __restrict from, double* __restri
   for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
+KINDRED_VECTORISE
+void add_numbers(std::int64_t n, const float* __restrict from, double* __restrict to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += static_cast<double>(from[i]);
+}
+
+KINDRED_VECTORISE
+void to_floats(std::int64_t n, const double* __restrict from, float* __restrict to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+}
+
 void add(std::span<const double> sums, double* to) {
   add_numbers(std::ssize(sums), sums.data(), to);
 }
 
-/// Adds the sums of steps, a block of rows at a time.
-class StepSums {
- public:
-  StepSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets)
-      : data_(data),
-        map_(map),
-        targets_(targets),
-        seen_(static_cast<std::size_t>(kRows * map.obs_dim())),
-        products_({map.count(), targets.count()}) {}
-
-  void add(std::int64_t begin, std::int64_t end, double* sums, bool accumulate = true) {
-    for (auto from = begin; from < end; from += kRows) {
-      const auto n = std::min(kRows, end - from);
-      data_.observations.copy(from, from + n, seen_.data());
-      map_.apply(std::span(seen_).first(static_cast<std::size_t>(n * map_.obs_dim())),
-                 products_.rows(), products_.stride());
-      targets_.copy(data_.actions, from, from + n, products_.targets(), products_.stride());
-      products_.add_rows(n);
-    }
-    products_.finish(sums, accumulate);
-  }
-
- private:
-  const Trajectories& data_;
-  const FeatureMap& map_;
-  const ActionTargets& targets_;
-  std::vector<float> seen_;
-  StepProducts products_;
-};
-
 }  // namespace
 
-StepProducts::StepProducts(const StatisticsLayout& layout)
+StepProducts::StepProducts(const StatisticsLayout& layout, ProductsAs as)
     : layout_(layout),
-      stride_(padded(layout.features + std::max(layout.targets, FeatureMap::kRoom), kDoubleLane)),
+      stride_(padded(layout.features + std::max(layout.targets, FeatureMap::kRoom),
+                     as == ProductsAs::kFloats ? kLane : kDoubleLane)),
       rows_(static_cast<std::size_t>(kMostRows * stride_), 0.0),
-      products_(static_cast<std::size_t>((layout.features + layout.targets) * stride_), 0.0) {}
+      products_(static_cast<std::size_t>((layout.features + layout.targets) * stride_), 0.0) {
+  if (as == ProductsAs::kDoubles) return;
+  float_rows_.resize(rows_.size());
+  float_products_.resize(products_.size());
+}
 
 void StepProducts::add_rows(std::int64_t n) {
-  gram(n, layout_.features + layout_.targets, stride_, rows_.data(), products_.data(),
-       /*accumulate=*/steps_ > 0);
+  const auto width = layout_.features + layout_.targets;
+  if (float_rows_.empty()) {
+    gram(n, width, stride_, rows_.data(), products_.data(), /*accumulate=*/steps_ > 0);
+  } else {
+    to_floats(n * stride_, rows_.data(), float_rows_.data());
+    gram(n, width, stride_, float_rows_.data(), float_products_.data(), /*accumulate=*/false);
+    if (steps_ == 0) std::ranges::fill(products_, 0.0);
+    for (std::int64_t m = 0; m < width; ++m)
+      add_numbers(m + 1, float_products_.data() + m * stride_, products_.data() + m * stride_);
+  }
   steps_ += n;
 }
 
@@ -101,6 +94,26 @@ void StepProducts::add(std::int64_t n, const double* features, const double* tar
     add_rows(count);
   }
   finish(sums);
+}
+
+StepSums::StepSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
+                   ProductsAs as)
+    : data_(data),
+      map_(map),
+      targets_(targets),
+      seen_(static_cast<std::size_t>(kRows * map.obs_dim())),
+      products_({map.count(), targets.count()}, as) {}
+
+void StepSums::add(std::int64_t begin, std::int64_t end, double* sums, bool accumulate) {
+  for (auto from = begin; from < end; from += kRows) {
+    const auto n = std::min(kRows, end - from);
+    data_.observations.copy(from, from + n, seen_.data());
+    map_.apply(std::span(seen_).first(static_cast<std::size_t>(n * map_.obs_dim())),
+               products_.rows(), products_.stride());
+    targets_.copy(data_.actions, from, from + n, products_.targets(), products_.stride());
+    products_.add_rows(n);
+  }
+  products_.finish(sums, accumulate);
 }
 
 std::vector<double> cluster_sums(const Trajectories& data, const FeatureMap& map,

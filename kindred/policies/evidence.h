@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -103,6 +104,10 @@ class Evidence {
   virtual std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels,
                                                  std::int64_t k,
                                                  const HeldOutScore& judged) const = 0;
+
+  /// What centres that this evidence made score its own episodes, [episodes, k]; nothing where only
+  /// the steps can tell.
+  virtual std::optional<Matrix> scores(const Centres& centres) const = 0;
 
   /// The policies of a partition of more data of the same kind.
   virtual std::shared_ptr<const Centres> centres_on(const Trajectories& data,

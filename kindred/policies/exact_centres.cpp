@@ -5,72 +5,11 @@
 #include <numbers>
 #include <numeric>
 
-#include "kindred/nn/vectorise.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/held_out_score.h"
+#include "kindred/policies/step_errors.h"
 
 namespace kindred {
-namespace {
-
-KINDRED_VECTORISE
-void add_squares(std::int64_t n, const double* __restrict guess, const double* __restrict wanted,
-                 double* __restrict sums) {
-  for (std::int64_t i = 0; i < n; ++i) sums[i] += (guess[i] - wanted[i]) * (guess[i] - wanted[i]);
-}
-
-/// Squared errors of steps under policies side by side, a block of rows at a time.
-class StepErrors {
- public:
-  StepErrors(const FeatureMap& map, const ActionTargets& targets, std::span<const double> weights)
-      : map_(map),
-        targets_(targets),
-        columns_(std::ssize(weights) / map.count()),
-        width_(padded(columns_, kDoubleLane)),
-        stride_(std::max(map.count() + FeatureMap::kRoom, width_)),
-        weights_(static_cast<std::size_t>(map.count() * width_), 0.0),
-        nothing_(static_cast<std::size_t>(width_), 0.0),
-        rows_(static_cast<std::size_t>(kRows * map.obs_dim())),
-        features_(static_cast<std::size_t>(kRows * stride_)),
-        guesses_(features_.size()),
-        actions_(static_cast<std::size_t>(columns_)) {
-    for (std::int64_t m = 0; m < map.count(); ++m)
-      std::copy_n(weights.data() + m * columns_, columns_, weights_.data() + m * width_);
-  }
-
-  /// Of steps [first, last): [policies × targets]. Valid until the next call.
-  std::span<const double> of(const Trajectories& data, std::int64_t first, std::int64_t last) {
-    errors_.assign(static_cast<std::size_t>(columns_), 0.0);
-    for (auto begin = first; begin < last; begin += kRows) {
-      const auto n = std::min(kRows, last - begin);
-      data.observations.copy(begin, begin + n, rows_.data());
-      map_.apply(std::span(rows_).first(static_cast<std::size_t>(n * map_.obs_dim())),
-                 features_.data(), stride_);
-      project(n, map_.count(), width_, stride_, features_.data(), weights_.data(), nothing_.data(),
-              guesses_.data());
-      for (std::int64_t t = 0; t < n; ++t) {
-        targets_.copy(data.actions, begin + t, begin + t + 1, actions_);
-        for (auto c = targets_.count(); c < columns_; c += targets_.count())
-          std::copy_n(actions_.data(), targets_.count(), actions_.data() + c);
-        add_squares(columns_, guesses_.data() + t * stride_, actions_.data(), errors_.data());
-      }
-    }
-    return errors_;
-  }
-
- private:
-  static constexpr std::int64_t kRows = 64;
-
-  const FeatureMap& map_;
-  const ActionTargets& targets_;
-  std::int64_t columns_, width_, stride_;  // of policies, padded, and of rows
-  std::vector<double> weights_, nothing_;  // [features, width], [width]
-  std::vector<float> rows_;
-  std::vector<double> features_, guesses_;  // [kRows, stride]
-  std::vector<double> actions_, errors_;    // [columns]
-};
-
-}  // namespace
-
 ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets, std::vector<double> weights,
                            std::vector<double> noise, std::vector<double> own_noise, double ridge)
     : map_(std::move(map)),
@@ -79,21 +18,19 @@ ExactCentres::ExactCentres(FeatureMap map, ActionTargets targets, std::vector<do
       weights_(std::move(weights)),
       noise_(std::move(noise)),
       own_noise_(std::move(own_noise)),
-      ridge_(ridge) {}
+      ridge_(ridge) {
+  for (const double variance : noise_)
+    log_noise_ += 0.5 * std::log(2.0 * std::numbers::pi * variance);
+}
 
 Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) const {
   require_same_dimensions(data, map_.obs_dim(), targets_.discrete(), targets_.actions());
-  double log_noise = 0.0;  // of one step
-  for (const double variance : noise_)
-    log_noise += 0.5 * std::log(2.0 * std::numbers::pi * variance);
   Matrix scores(data.episodes(), count_);
   const auto add = [&](std::int64_t i, std::int64_t steps, std::span<const double> errors) {
     for (std::int64_t j = 0; j < count_; ++j)
-      scores(i, j) -=
-          static_cast<double>(steps) * log_noise +
-          piece_cost_to_choose_by(
-              errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()), noise_,
-              static_cast<double>(steps));
+      add_piece(static_cast<double>(steps),
+                errors.subspan(static_cast<std::size_t>(j) * noise_.size(), noise_.size()),
+                scores(i, j));
   };
   if (run.device != "cpu") {
     const auto errors = make_device_steps(data, map_, targets_, run.device, run)->errors(weights_);
@@ -104,12 +41,40 @@ Matrix ExactCentres::score(const Trajectories& data, const RunContext& run) cons
     return scores;
   }
   run.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
-    StepErrors missed(map_, targets_, weights_);
+    StepErrors missed(map_, targets_, {{map_.count(), weights_}});
     for (auto i = begin; i < end; ++i)
       for (const auto& [first, last] : pieces_of(data.offsets[i], data.offsets[i + 1]))
-        add(i, last - first, missed.of(data, first, last));
+        add(i, last - first, missed.of(data, first, last).front());
   });
   return scores;
+}
+
+Matrix ExactCentres::score(const EpisodeStatistics& statistics) const {
+  Matrix scores(statistics.episodes(), count_);
+  std::vector<std::int64_t> pieces(static_cast<std::size_t>(statistics.pieces()));
+  std::iota(pieces.begin(), pieces.end(), std::int64_t{0});
+  statistics.workers().chunks(count_, 1, [&](std::int64_t j, std::int64_t) {
+    const auto errors = statistics.piece_errors(pieces, policy(j));
+    for (std::int64_t i = 0; i < scores.rows; ++i)
+      for (auto p = statistics.first_piece(i); p < statistics.last_piece(i); ++p)
+        add_piece(statistics.piece_steps(p), errors.row(p), scores(i, j));
+  });
+  return scores;
+}
+
+void ExactCentres::add_piece(double steps, std::span<const double> errors, double& score) const {
+  score -= steps * log_noise_ + piece_cost_to_choose_by(errors, noise_, steps);
+}
+
+std::vector<double> ExactCentres::policy(std::int64_t centre) const {
+  const auto targets = static_cast<std::size_t>(targets_.count());
+  const auto columns = static_cast<std::size_t>(count_) * targets;
+  std::vector<double> own;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(map_.count()); ++m) {
+    const auto* row = weights_.data() + m * columns + static_cast<std::size_t>(centre) * targets;
+    own.insert(own.end(), row, row + targets);
+  }
+  return own;
 }
 
 std::vector<double> ExactCentres::surprises(const Trajectories& data,
@@ -119,19 +84,16 @@ std::vector<double> ExactCentres::surprises(const Trajectories& data,
   require_same_dimensions(data, map_.obs_dim(), targets_.discrete(), targets_.actions());
   const StatisticsLayout layout{map_.count(), targets_.count()};
   const auto targets = static_cast<std::size_t>(layout.targets);
-  const auto columns = static_cast<std::size_t>(count_) * targets;
   std::vector<double> result(labels.size());
   run.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> policy(static_cast<std::size_t>(layout.features) * targets);
     for (auto i = begin; i < end; ++i) {
-      const auto first = static_cast<std::size_t>(labels[static_cast<std::size_t>(i)]) * targets;
-      for (std::size_t w = 0; w < policy.size(); ++w)
-        policy[w] = weights_[w / targets * columns + first + w % targets];
+      const auto label = labels[static_cast<std::size_t>(i)];
+      const auto own = policy(label);
       std::vector<OwnPart> pieces;
       for (const auto& [from, to] : pieces_of(data.offsets[i], data.offsets[i + 1]))
-        pieces.push_back(
-            own_part(layout, step_sums(data, from, to, map_, targets_), policy, ridge_));
-      const auto noise = std::span(own_noise_).subspan(first, targets);
+        pieces.push_back(own_part(layout, step_sums(data, from, to, map_, targets_), own, ridge_));
+      const auto noise =
+          std::span(own_noise_).subspan(static_cast<std::size_t>(label) * targets, targets);
       result[static_cast<std::size_t>(i)] =
           least_surprising_quarter(std::move(pieces), noise).surprise(noise);
     }
@@ -140,14 +102,7 @@ std::vector<double> ExactCentres::surprises(const Trajectories& data,
 }
 
 std::vector<double> ExactCentres::weights_of(std::int64_t centre) const {
-  const auto targets = static_cast<std::size_t>(targets_.count());
-  const auto columns = static_cast<std::size_t>(count_) * targets;
-  std::vector<double> own;
-  for (std::size_t m = 0; m < static_cast<std::size_t>(map_.count()); ++m) {
-    const auto* row = weights_.data() + m * columns + static_cast<std::size_t>(centre) * targets;
-    own.insert(own.end(), row, row + targets);
-  }
-  return targets_.in_units(own);
+  return targets_.in_units(policy(centre));
 }
 
 std::vector<double> ExactCentres::deviations_of(std::int64_t centre) const {

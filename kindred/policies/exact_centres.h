@@ -21,6 +21,8 @@ class ExactCentres final : public PolicyCentres {
 
   std::int64_t count() const override { return count_; }
   Matrix score(const Trajectories& data, const RunContext& run) const override;
+  /// The same, but for rounding, from sums of the same features and targets.
+  Matrix score(const EpisodeStatistics& statistics) const;
   bool sums_over_steps() const override { return true; }
   /// By what a policy of the episode's own would explain better. Empty where the centres' own noise
   /// is not known.
@@ -46,6 +48,11 @@ class ExactCentres final : public PolicyCentres {
   static std::shared_ptr<const Centres> load(const ArrayFileReader& file);
 
  private:
+  /// Adds what a piece of so many steps says for a centre, by its squared errors, [targets].
+  void add_piece(double steps, std::span<const double> errors, double& score) const;
+  /// Of one centre: [features, targets].
+  std::vector<double> policy(std::int64_t centre) const;
+
   FeatureMap map_;
   ActionTargets targets_;
   std::int64_t count_;
@@ -53,6 +60,7 @@ class ExactCentres final : public PolicyCentres {
   std::vector<double> noise_;      // [targets]: variance
   std::vector<double> own_noise_;  // [count, targets]
   double ridge_;
+  double log_noise_ = 0.0;  // of one step: what no error changes
 };
 
 }  // namespace kindred

@@ -6,6 +6,7 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/nn/cholesky.h"
+#include "kindred/nn/gemm.h"
 
 namespace kindred {
 namespace {
@@ -14,6 +15,31 @@ namespace {
 CholeskyFactor factor(const StatisticsLayout& layout, std::span<const double> sums, double ridge,
                       std::span<const double> right) {
   return {layout.features, sums, ridge, layout.targets, right};
+}
+
+/// Σφφᵀ · policy: [features, targets].
+std::vector<double> predicted_cross(const StatisticsLayout& layout, std::span<const double> sums,
+                                    std::span<const double> policy) {
+  const auto features = layout.features, targets = layout.targets;
+  const auto width = padded(targets, kDoubleLane), stride = std::max(features, width);
+  std::vector<double> whole(static_cast<std::size_t>(features * stride));
+  const double* gram = sums.data();
+  for (std::int64_t m = 0; m < features; ++m)
+    for (std::int64_t l = 0; l <= m; ++l, ++gram)
+      whole[static_cast<std::size_t>(m * stride + l)] =
+          whole[static_cast<std::size_t>(l * stride + m)] = *gram;
+  std::vector<double> weights(static_cast<std::size_t>(features * width), 0.0),
+      products(whole.size());
+  for (std::int64_t m = 0; m < features; ++m)
+    std::copy_n(policy.data() + m * targets, targets, weights.data() + m * width);
+  const std::vector<double> nothing(static_cast<std::size_t>(width), 0.0);
+  project(features, features, width, stride, whole.data(), weights.data(), nothing.data(),
+          products.data());
+  std::vector<double> result;
+  for (std::int64_t m = 0; m < features; ++m)
+    result.insert(result.end(), products.begin() + m * stride,
+                  products.begin() + m * stride + targets);
+  return result;
 }
 
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
@@ -68,25 +94,13 @@ OwnPart least_surprising_quarter(std::vector<OwnPart> pieces, std::span<const do
 
 OwnPart own_part(const StatisticsLayout& layout, std::span<const double> sums,
                  std::span<const double> policy, double ridge) {
-  const auto features = static_cast<std::size_t>(layout.features);
-  const auto targets = static_cast<std::size_t>(layout.targets);
   // What the policy misses, seen through the features: Σφ(a - policy)ᵀ.
+  const auto predicted = predicted_cross(layout, sums, policy);
   std::vector<double> missed(sums.begin() + layout.cross(), sums.begin() + layout.squares());
-  const double* gram = sums.data();
-  for (std::size_t m = 0; m < features; ++m)
-    for (std::size_t l = 0; l <= m; ++l, ++gram)
-      for (std::size_t d = 0; d < targets; ++d) {
-        missed[m * targets + d] -= *gram * policy[l * targets + d];
-        if (l < m) missed[l * targets + d] -= *gram * policy[m * targets + d];
-      }
+  for (std::size_t i = 0; i < missed.size(); ++i) missed[i] -= predicted[i];
   const auto solved = factor(layout, sums, ridge, missed);
-  const auto change = solved.solution();
-  OwnPart result;
-  result.explained.assign(targets, 0.0);
-  for (std::size_t i = 0; i < missed.size(); ++i)
-    result.explained[i % targets] += missed[i] * change[i];
-  result.parameters = static_cast<double>(features) - ridge * solved.inverse_trace();
-  return result;
+  return {.explained = solved.forms(),
+          .parameters = static_cast<double>(layout.features) - ridge * solved.inverse_trace()};
 }
 
 ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const double> sums,

@@ -34,6 +34,10 @@ std::shared_ptr<const Centres> FeatureEvidence::centres(std::span<const std::int
                                         judged.noise, judged.own_noise, ridge_);
 }
 
+std::optional<Matrix> FeatureEvidence::scores(const Centres& centres) const {
+  return dynamic_cast<const ExactCentres&>(centres).score(*statistics_);
+}
+
 std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& data,
                                                            std::span<const std::int32_t> labels,
                                                            std::int64_t k,

@@ -53,6 +53,7 @@ class FeatureEvidence final : public Evidence {
   std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const override;
   std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels, std::int64_t k,
                                          const HeldOutScore& judged) const override;
+  std::optional<Matrix> scores(const Centres& centres) const override;
 
   std::shared_ptr<const Centres> centres_on(const Trajectories& data,
                                             std::span<const std::int32_t> labels, std::int64_t k,

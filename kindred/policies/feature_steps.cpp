@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "kindred/nn/kmeans.h"
 #include "kindred/nn/vectorise.h"
@@ -56,6 +58,21 @@ class FeatureRows {
     }
   }
 
+  /// The features of some steps, in rows `stride` apart that have room for FeatureMap::kRoom more.
+  void gather(std::span<const std::int64_t> steps, double* out, std::int64_t stride) {
+    if (kept_.empty()) {
+      seen_.resize(std::max(seen_.size(), steps.size() * static_cast<std::size_t>(map_.obs_dim())));
+      data_.observations.gather(steps, seen_.data());
+      map_.apply(std::span(seen_).first(steps.size() * static_cast<std::size_t>(map_.obs_dim())),
+                 out, stride);
+      return;
+    }
+    for (const auto step : steps) {
+      std::copy_n(kept_.begin() + step * map_.count(), map_.count(), out);
+      out += stride;
+    }
+  }
+
  private:
   const Trajectories& data_;
   const FeatureMap& map_;
@@ -64,12 +81,25 @@ class FeatureRows {
   std::vector<double> rows_;
 };
 
+/// Calls `use(group, steps)` for steps [begin, end) of the same group, a few of them at a time:
+/// neighbours that a region or a fold parts are looked at together with others of theirs.
+template <class Group, class Use>
+void each_group(std::int64_t begin, std::int64_t end, const Group& group_of, const Use& use) {
+  for (auto from = begin; from < end; from += kStepBlock) {
+    std::map<std::int64_t, std::vector<std::int64_t>> groups;
+    for (auto t = from; t < std::min(from + kStepBlock, end); ++t)
+      if (const auto group = group_of(static_cast<std::size_t>(t)); group >= 0)
+        groups[group].push_back(t);
+    for (const auto& [group, steps] : groups)
+      for (std::size_t n = 0; n < steps.size(); n += StepProducts::kMostRows)
+        use(group, std::span(steps).subspan(
+                       n, std::min<std::size_t>(StepProducts::kMostRows, steps.size() - n)));
+  }
+}
+
 KINDRED_VECTORISE
-void predict(std::int64_t features, std::int64_t columns, const double* __restrict row,
-             const double* __restrict weights, double* __restrict out) {
-  std::fill(out, out + columns, 0.0);
-  for (std::int64_t m = 0; m < features; ++m)
-    for (std::int64_t c = 0; c < columns; ++c) out[c] += row[m] * weights[m * columns + c];
+void add_times(std::int64_t n, double times, const double* __restrict from, double* __restrict to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += times * from[i];
 }
 
 /// Keeps at most `most` of the steps it sees, evenly spread.
@@ -108,7 +138,7 @@ FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
   find_regions();
   const auto width = map_.count();
   if (data.steps() * width > kMostKept) return;
-  std::vector<float> kept(static_cast<std::size_t>(data.steps() * width));
+  StepValues<float> kept(static_cast<std::size_t>(data.steps() * width));
   workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
     FeatureRows rows(data_, map_, {});
     rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
@@ -122,9 +152,10 @@ FeatureSteps::FeatureSteps(const Trajectories& data, const Workers& workers)
 void FeatureSteps::find_regions() {
   regions_ = std::clamp<std::int64_t>(data_.steps() / kStepsForARegion, 1, kMostRegions);
   const auto dim = map_.inputs().count();
+  const auto numbers = map_.with_cosines(0);
   const auto stride = std::max<std::int64_t>(1, data_.steps() / kRegionRows);
   std::vector<double> points;
-  FeatureRows rows(data_, map_, {});
+  FeatureRows rows(data_, numbers, {});
   for (std::int64_t t = 0; t < data_.steps(); t += stride)
     rows.each(t, t + 1, [&](std::int64_t, std::int64_t, const double* row) {
       points.insert(points.end(), row + 1, row + 1 + dim);
@@ -165,28 +196,22 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
     auto& own = parts[static_cast<std::size_t>(part)];
     own.assign(static_cast<std::size_t>(kFeatureFolds * regions_ * k * size), 0.0);
     FeatureRows rows(data_, map_, kept_);
-    StepProducts products(layout_);
-    std::vector<double> wanted(static_cast<std::size_t>(kStepRows * layout_.targets));
-    const auto end = data_.steps() * (part + 1) / kStepParts;
-    for (auto t = data_.steps() * part / kStepParts; t < end;) {
-      workers_.throw_if_stopped();
-      const auto label = labels[static_cast<std::size_t>(t)];
-      const auto fold = fold_of_[static_cast<std::size_t>(t)];
-      const auto region = region_of_[static_cast<std::size_t>(t)];
-      auto until = t + 1;
-      while (until < end && labels[static_cast<std::size_t>(until)] == label &&
-             fold_of_[static_cast<std::size_t>(until)] == fold &&
-             region_of_[static_cast<std::size_t>(until)] == region)
-        ++until;
-      if (label >= 0) {
-        double* to = own.data() + ((fold * regions_ + region) * k + label) * size;
-        rows.each(t, until, [&](std::int64_t from, std::int64_t n, const double* row) {
-          targets_.copy(data_.actions, from, from + n, wanted);
-          products.add(n, row, wanted.data(), to);
-        });
-      }
-      t = until;
-    }
+    StepProducts products(layout_, ProductsAs::kFloats);
+    const auto group_of = [&](std::size_t t) {
+      return labels[t] < 0 ? -1 : (fold_of_[t] * regions_ + region_of_[t]) * k + labels[t];
+    };
+    each_group(data_.steps() * part / kStepParts, data_.steps() * (part + 1) / kStepParts, group_of,
+               [&](std::int64_t group, std::span<const std::int64_t> steps) {
+                 workers_.throw_if_stopped();
+                 rows.gather(steps, products.rows(), products.stride());
+                 double* wanted = products.targets();
+                 for (const auto t : steps) {
+                   targets_.copy(data_.actions, t, t + 1, wanted, layout_.targets);
+                   wanted += products.stride();
+                 }
+                 products.add_rows(std::ssize(steps));
+                 products.finish(own.data() + group * size);
+               });
   });
   Sums all = parts.front();
   for (std::size_t part = 1; part < parts.size(); ++part)
@@ -196,25 +221,23 @@ FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std:
 
 std::vector<std::vector<double>> FeatureSteps::solve(const Sums& sums, std::int64_t k,
                                                      std::int64_t without) const {
-  const auto columns = k * layout_.targets;
+  const auto width = padded(k * layout_.targets, kDoubleLane);
   std::vector<std::vector<double>> policies(static_cast<std::size_t>(regions_));
   for (std::int64_t region = 0; region < regions_; ++region) {
     auto& here = policies[static_cast<std::size_t>(region)];
-    here.resize(static_cast<std::size_t>(layout_.features * columns));
+    here.resize(static_cast<std::size_t>(layout_.features * width));
     for (std::int64_t j = 0; j < k; ++j) {
       // What a policy does elsewhere counts a little: where it hardly was it acts as it usually
       // does.
       std::vector<double> own(static_cast<std::size_t>(layout_.size()), 0.0);
       for (std::int64_t fold = 0; fold < kFeatureFolds; ++fold)
-        for (std::int64_t other = 0; other < regions_ && fold != without; ++other) {
-          const double weight = other == region ? 1.0 : kElsewhere;
-          const double* from = sums.data() + ((fold * regions_ + other) * k + j) * layout_.size();
-          for (std::size_t p = 0; p < own.size(); ++p) own[p] += weight * from[p];
-        }
+        for (std::int64_t other = 0; other < regions_ && fold != without; ++other)
+          add_times(layout_.size(), other == region ? 1.0 : kElsewhere,
+                    sums.data() + ((fold * regions_ + other) * k + j) * layout_.size(), own.data());
       const auto weights = solve_policy(layout_, own, kStepRidge);
       for (std::int64_t m = 0; m < layout_.features; ++m)
         std::copy_n(weights.data() + m * layout_.targets, layout_.targets,
-                    here.data() + m * columns + j * layout_.targets);
+                    here.data() + m * width + j * layout_.targets);
     }
   }
   return policies;
@@ -225,24 +248,33 @@ std::vector<float> FeatureSteps::errors(const Trajectories& data, std::int64_t k
                                         std::span<const std::int32_t> folds,
                                         std::span<const std::int32_t> regions) const {
   const auto kept = &data == &data_ ? std::span<const float>(kept_) : std::span<const float>();
-  const auto width = layout_.targets, columns = k * width;
+  const auto targets = layout_.targets, columns = k * targets;
+  const auto width = padded(columns, kDoubleLane);
+  const auto stride = std::max(layout_.features + FeatureMap::kRoom, width);
+  const std::vector<double> nothing(static_cast<std::size_t>(width), 0.0);
   std::vector<float> result(static_cast<std::size_t>(data.steps() * columns));
   workers_.chunks(data.steps(), kStepBlock, [&](std::int64_t begin, std::int64_t end) {
     FeatureRows rows(data, map_, kept);
-    std::vector<double> guess(static_cast<std::size_t>(columns));
-    std::vector<double> wanted(static_cast<std::size_t>((end - begin) * width));
-    targets_.copy(data.actions, begin, end, wanted);
-    rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
-      for (auto t = from; t < from + n; ++t, row += layout_.features) {
-        const auto fold = folds.empty() ? 0 : folds[static_cast<std::size_t>(t)];
-        const auto region = static_cast<std::size_t>(regions[static_cast<std::size_t>(t)]);
-        predict(layout_.features, columns, row,
-                policies[static_cast<std::size_t>(fold)][region].data(), guess.data());
-        const double* at = wanted.data() + (t - begin) * width;
+    std::vector<double> features(static_cast<std::size_t>(StepProducts::kMostRows * stride));
+    std::vector<double> guesses(features.size()), wanted(static_cast<std::size_t>(targets));
+    const auto group_of = [&](std::size_t t) {
+      return (folds.empty() ? 0 : folds[t]) * regions_ + regions[t];
+    };
+    each_group(begin, end, group_of, [&](std::int64_t group, std::span<const std::int64_t> steps) {
+      const auto& weights = policies[static_cast<std::size_t>(group / regions_)]
+                                    [static_cast<std::size_t>(group % regions_)];
+      rows.gather(steps, features.data(), stride);
+      project(std::ssize(steps), layout_.features, width, stride, features.data(), weights.data(),
+              nothing.data(), guesses.data());
+      const double* guess = guesses.data();
+      for (const auto t : steps) {
+        targets_.copy(data.actions, t, t + 1, wanted);
         float* out = result.data() + t * columns;
-        for (std::int64_t c = 0; c < columns; ++c)
-          out[c] = static_cast<float>((at[c % width] - guess[static_cast<std::size_t>(c)]) *
-                                      (at[c % width] - guess[static_cast<std::size_t>(c)]));
+        for (std::int64_t c = 0; c < columns; ++c) {
+          const double missed = wanted[static_cast<std::size_t>(c % targets)] - guess[c];
+          out[c] = static_cast<float>(missed * missed);
+        }
+        guess += stride;
       }
     });
   });
@@ -330,10 +362,9 @@ std::vector<double> FeatureSteps::as_one(const Matrix& nats, std::span<const std
     FeatureRows rows(data_, map_, kept_);
     rows.each(begin, end, [&](std::int64_t from, std::int64_t n, const double* row) {
       for (auto t = from; t < from + n; ++t, row += layout_.features) {
-        double odds = 0.0;
-        predict(layout_.features, 1, row,
-                gates[half_of(fold_of_[static_cast<std::size_t>(t)])].data(), &odds);
-        odds = std::clamp(odds, -kMostOdds, kMostOdds);
+        const auto& gate = gates[half_of(fold_of_[static_cast<std::size_t>(t)])];
+        const double odds = std::clamp(std::inner_product(gate.begin(), gate.end(), row, 0.0),
+                                       -kMostOdds, kMostOdds);
         result[static_cast<std::size_t>(t)] = log_add(nats(t, first) - std::log1p(std::exp(-odds)),
                                                       nats(t, second) - std::log1p(std::exp(odds)));
       }

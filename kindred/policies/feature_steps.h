@@ -19,8 +19,9 @@ class FeatureSteps final : public StepEvidence {
                       const Trajectories& others) const override;
 
  private:
-  using Sums = std::vector<double>;                   // [folds, regions, k, layout.size()]
-  using Policies = std::vector<std::vector<double>>;  // [regions], each [features, k × targets]
+  using Sums = std::vector<double>;  // [folds, regions, k, layout.size()]
+  using Policies =
+      std::vector<std::vector<double>>;  // [regions], each [features, k × targets, padded]
 
   void find_regions();
   std::vector<std::int32_t> regions_in(const Trajectories& data) const;
@@ -47,7 +48,7 @@ class FeatureSteps final : public StepEvidence {
   std::int64_t regions_ = 1;
   std::vector<double> centres_;          // [regions, inputs]
   std::vector<std::int32_t> region_of_;  // [steps]
-  std::vector<float> kept_;              // [steps, features]; none where there are too many
+  StepValues<float> kept_;               // [steps, features]; none where there are too many
 };
 
 }  // namespace kindred

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kindred/clustering/clustering.h"
+#include "kindred/nn/vectorise.h"
 
 namespace kindred {
 namespace {
@@ -17,6 +18,25 @@ double unusual(std::span<const double> errors, std::span<const double> noise, do
   double sum = 0.0;
   for (std::size_t d = 0; d < noise.size(); ++d) sum += errors[d] / noise[d];
   return sum / (steps * static_cast<double>(noise.size()));
+}
+
+/// out = errors · weights / steps, piece by piece.
+KINDRED_VECTORISE
+void weigh(std::size_t n, const double* __restrict errors, const double* __restrict weights,
+           double steps, double* __restrict out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = weights[i] * errors[i] / steps;
+}
+
+/// Weights with which no piece counts more than kMostUnusual; errors are [targets, n], `usual` is
+/// what a piece has where its errors are the noise.
+KINDRED_VECTORISE
+void limit_unusual(std::size_t n, std::span<const double> noise, const double* __restrict errors,
+                   const double* __restrict usual, double* __restrict weights) {
+  for (std::size_t i = 0; i < n; ++i) weights[i] = 0.0;
+  for (std::size_t d = 0; d < noise.size(); ++d)
+    for (std::size_t i = 0; i < n; ++i) weights[i] += errors[d * n + i] / noise[d];
+  for (std::size_t i = 0; i < n; ++i)
+    weights[i] = std::min(1.0, kMostUnusual / (weights[i] / usual[i]));
 }
 
 }  // namespace
@@ -129,31 +149,30 @@ void HeldOut::add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces
 std::vector<double> HeldOut::usual_noise(std::span<const double> errors,
                                          const std::function<bool(std::int64_t)>& counts) const {
   const auto targets = static_cast<std::size_t>(statistics_.layout().targets);
-  struct Piece {
-    std::span<const double> errors;
-    double steps;
-    double weight = 1.0;
-  };
-  std::vector<Piece> pieces;
+  std::vector<std::int64_t> pieces;
+  for (std::int64_t i = 0; i < statistics_.episodes(); ++i)
+    if (counts(i)) add_pieces(i, pieces);
+  const auto count = pieces.size();
+  std::vector<double> of_target(targets * count);  // the errors of one, of all pieces, side by side
+  std::vector<double> usual(count), weights(count, 1.0), shares(count);
   double steps = 0.0;
-  for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
-    if (!counts(i)) continue;
-    for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-      pieces.push_back({errors.subspan(static_cast<std::size_t>(p) * targets, targets),
-                        statistics_.piece_steps(p)});
-      steps += pieces.back().steps;
-    }
+  for (std::size_t n = 0; n < count; ++n) {
+    for (std::size_t d = 0; d < targets; ++d)
+      of_target[d * count + n] = errors[static_cast<std::size_t>(pieces[n]) * targets + d];
+    usual[n] = statistics_.piece_steps(pieces[n]) * static_cast<double>(targets);
+    steps += statistics_.piece_steps(pieces[n]);
   }
   std::vector<double> noise;
   for (int round = 0; round < kRounds; ++round) {
     auto before = std::move(noise);
     noise.assign(targets, 0.0);
-    for (const auto& piece : pieces)
-      for (std::size_t d = 0; d < targets; ++d) noise[d] += piece.weight * piece.errors[d] / steps;
+    for (std::size_t d = 0; d < targets; ++d) {
+      weigh(count, of_target.data() + d * count, weights.data(), steps, shares.data());
+      for (const double share : shares) noise[d] += share;
+    }
     for (auto& variance : noise) variance = std::max(kLeastNoise, variance);
     if (noise == before) break;  // so would all rounds after it
-    for (auto& piece : pieces)
-      piece.weight = std::min(1.0, kMostUnusual / unusual(piece.errors, noise, piece.steps));
+    limit_unusual(count, noise, of_target.data(), usual.data(), weights.data());
   }
   return noise;
 }
@@ -235,25 +254,24 @@ HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
   const auto targets = judged.noise.size();
   const auto& folds = fold_of_.front();
   const auto whole = statistics_.cluster_sums(labels, k);
+  std::vector<std::int32_t> part_of(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    part_of[i] = static_cast<std::int32_t>(labels[i] * folds_ + folds[i]);
+  const auto left_out = statistics_.cluster_sums(part_of, k * folds_);
   struct Judged {
     std::int64_t episode;
     double surprise = 0.0, ratio = 0.0;
   };
   std::vector<std::vector<Judged>> parts(static_cast<std::size_t>(k * folds_));
   statistics_.workers().chunks(k * folds_, 1, [&](std::int64_t part, std::int64_t) {
-    const auto j = part / folds_, fold = part % folds_;
+    const auto j = part / folds_;
     auto& held_out = parts[static_cast<std::size_t>(part)];
+    for (std::int64_t i = 0; i < statistics_.episodes(); ++i)
+      if (part_of[static_cast<std::size_t>(i)] == part) held_out.push_back({.episode = i});
     std::vector<double> others(whole.begin() + j * layout.size(),
                                whole.begin() + (j + 1) * layout.size());
-    for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (labels[at] != j || folds[at] != fold) continue;
-      held_out.push_back({.episode = i});
-      for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p) {
-        const auto own = statistics_.piece_sums(p);
-        for (std::size_t n = 0; n < size; ++n) others[n] -= own[n];
-      }
-    }
+    for (std::size_t n = 0; n < size; ++n)
+      others[n] -= left_out[static_cast<std::size_t>(part) * size + n];
     if (others.back() < 0.5) held_out.clear();  // no step is left to fit a policy to
     if (held_out.empty()) return;
     const auto policy = solve_policy(layout, others, ridge_);

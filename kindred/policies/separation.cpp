@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "kindred/data/select.h"
 #include "kindred/dist/spread.h"
-#include "kindred/policies/feature_evidence.h"
 #include "kindred/policies/feature_steps.h"
 #include "kindred/policies/named_gain.h"
+#include "kindred/policies/pair_costs.h"
 
 namespace kindred {
 namespace {
@@ -21,12 +20,6 @@ constexpr double kCheckedShare = 0.6;           // of the separation: more featu
 constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
 constexpr std::int64_t kGatedSteps = 6000;      // likewise
 constexpr std::int64_t kMostGated = 100;        // numbers per observation
-constexpr std::int64_t kLooks = 2;              // with few cosines and with many
-// Milliseconds that parts of a check took on Hopper, to share them out: with each look as two and
-// as one, all of each look where its sums have to be made as well, and a doubted pair.
-constexpr double kAskedWeights[] = {3.0, 2.0, 30.0, 25.0};
-constexpr double kLookWeights[] = {15.0, 160.0};
-constexpr double kDoubtWeight = 100.0;
 
 /// Episodes of two clusters, and which of the two each is in.
 struct TwoClusters {
@@ -77,35 +70,6 @@ std::vector<ClusterPair> pairs_to_doubt(const Evidence& evidence, const Answer& 
   return pairs;
 }
 
-/// What the two closest clusters cost in nats per step, as two policies and as one: each taken with
-/// the features that suit it better, since many of them need many steps, of which one policy has
-/// more.
-class CloserLook {
- public:
-  /// Collective where the ranks share memory: sending all sums would take longer than making them.
-  CloserLook(const TwoClusters& two, const FeatureMap& map,
-             const std::shared_ptr<const ActionTargets>& targets, double ridge,
-             const HeldOutScore& usual, std::int64_t cosines, const Workers& workers,
-             Communicator& ranks)
-      : two_(two),
-        usual_(usual),
-        evidence_(two.data, map.with_cosines(cosines), targets, ridge, workers, "cpu",
-                  ranks.shares_memory() ? ranks : *one_process()) {}
-
-  double cost(bool apart) const {
-    const std::vector<std::int32_t> together(two_.sides.size(), 0);
-    const auto score = evidence_.score(apart ? two_.sides : together, apart ? 2 : 1);
-    const auto costs = evidence_.costs(score, usual_);
-    return std::accumulate(costs.begin(), costs.end(), 0.0) /
-           static_cast<double>(two_.data.steps());
-  }
-
- private:
-  const TwoClusters& two_;
-  const HeldOutScore& usual_;
-  FeatureEvidence evidence_;
-};
-
 }  // namespace
 
 double separation(const Evidence& evidence, const Trajectories& data, const Answer& answer) {
@@ -138,59 +102,32 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
   const auto is_one = [&](const ClusterPair& pair) {
     return are_one_that_went_two_ways(two_clusters(data, labels, pair, kGatedSteps), workers);
   };
-  const bool alone = ranks.size() == 1;
-  if (alone && std::ranges::any_of(doubted, is_one)) return 0.0;
+  const auto cost_of_joining = [&] {
+    const auto closest = evidence.closest_pairs(labels, answer.fit.k, 1).front();
+    const auto [part, sides] = two_clusters(data, labels, closest, kCheckedSteps);
+    const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
+    const auto costs = pair_costs(part, sides, map, cosines, *targets, options.ridge,
+                                  answer.held_out.noise, workers);
+    return costs.as_one - costs.as_two;
+  };
+  if (ranks.size() == 1) return std::ranges::any_of(doubted, is_one) ? 0.0 : cost_of_joining();
 
-  const auto closest = evidence.closest_pairs(labels, answer.fit.k, 1).front();
-  const auto two = two_clusters(data, labels, closest, kCheckedSteps);
-  const std::int64_t cosines[kLooks] = {options.cosines, kCheckingCosines};
-  std::unique_ptr<CloserLook> looks[kLooks];
-  const auto look = [&](std::int64_t i) -> const CloserLook& {
-    if (!looks[i])
-      looks[i] = std::make_unique<CloserLook>(two, map, targets, options.ridge, answer.held_out,
-                                              cosines[i], workers, ranks);
-    return *looks[i];
+  // Ranks ask everything at once, though one that is one policy would have been enough.
+  std::vector<double> found(1 + doubted.size(), 0.0);
+  const auto at = [&](std::int64_t piece) -> double& {
+    return found[static_cast<std::size_t>(piece)];
   };
-  // What the clusters cost as two and as one with each look, and which of the doubted are one.
-  std::vector<double> found(2 * kLooks + doubted.size(), 0.0);
-  const auto ask = [&](std::int64_t i) {
-    auto& answered = found[static_cast<std::size_t>(i)];
-    if (i < 2 * kLooks)
-      answered = look(i / 2).cost(/*apart=*/i % 2 == 0);
-    else
-      answered = is_one(doubted[static_cast<std::size_t>(i - 2 * kLooks)]) ? 1.0 : 0.0;
-  };
-  if (alone) {
-    for (std::int64_t i = 0; i < 2 * kLooks; ++i) {
-      ask(i);
-      if (i % 2 == 1) looks[i / 2].reset();
-    }
-  } else {
-    // With common memory looks are made together and each question is a piece; else a look is one.
-    const bool together = ranks.shares_memory();
-    for (std::int64_t i = 0; i < kLooks && together; ++i) look(i);
-    std::vector<Share> pieces;
-    for (std::int64_t i = 0; i < 2 * kLooks; i += together ? 1 : 2)
-      pieces.push_back({i, i + (together ? 1 : 2)});
-    for (auto i = 2 * kLooks; i < std::ssize(found); ++i) pieces.push_back({i, i + 1});
-    const auto each = [&](std::int64_t piece, const auto& use) {
-      const auto& questions = pieces[static_cast<std::size_t>(piece)];
-      for (auto i = questions.begin; i < questions.end; ++i) use(i);
-    };
-    const auto at = [&](std::int64_t i) -> double& { return found[static_cast<std::size_t>(i)]; };
-    SpreadWork work{
-        .pieces = std::ssize(pieces),
-        .work = [&](auto piece) { each(piece, ask); },
-        .pack = [&](auto piece, Packer& to) { each(piece, [&](auto i) { to.add(at(i)); }); },
-        .unpack = [&](auto piece,
-                      Unpacker& from) { each(piece, [&](auto i) { from.take(at(i)); }); }};
-    const auto usual = together ? std::span<const double>(kAskedWeights) : kLookWeights;
-    work.weights.assign(usual.begin(), usual.end());
-    work.weights.resize(pieces.size(), kDoubtWeight);
-    spread(workers, ranks, work);
-    if (std::ranges::count(found.begin() + 2 * kLooks, found.end(), 1.0) > 0) return 0.0;
-  }
-  return std::min(found[1], found[3]) - std::min(found[0], found[2]);
+  spread(workers, ranks,
+         {.pieces = std::ssize(found),
+          .work =
+              [&](std::int64_t piece) {
+                at(piece) = piece == 0 ? cost_of_joining()
+                                       : is_one(doubted[static_cast<std::size_t>(piece - 1)]);
+              },
+          .pack = [&](std::int64_t piece, Packer& to) { to.add(at(piece)); },
+          .unpack = [&](std::int64_t piece, Unpacker& from) { from.take(at(piece)); },
+          .in_turn = true});
+  return std::ranges::count(found.begin() + 1, found.end(), 1.0) > 0 ? 0.0 : found.front();
 }
 
 bool is_believed(Answer& answer, double v_of_fewer, const SeparationCheck& check) {

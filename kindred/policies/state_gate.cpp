@@ -36,7 +36,7 @@ std::vector<double> fit_log_odds(const TwoKinds& sample) {
   const StatisticsLayout layout{sample.features, 1};
   std::vector<double> odds(features, 0.0), sums(static_cast<std::size_t>(layout.size()));
   const auto count = sample.rows.size() / features;
-  StepProducts products(layout);
+  StepProducts products(layout, ProductsAs::kFloats);
   const auto stride = static_cast<std::size_t>(products.stride());
   double log_odds[StepProducts::kMostRows];
   for (int step = 0; step < kMostSteps; ++step) {

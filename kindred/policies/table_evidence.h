@@ -36,6 +36,7 @@ class TableEvidence final : public Evidence {
   HeldOutFit held_out_fit(std::span<const std::int32_t> labels, std::int64_t k,
                           const HeldOutScore&) const override;
   std::unique_ptr<const Evidence> subset(std::span<const std::int64_t> episodes) const override;
+  std::optional<Matrix> scores(const Centres&) const override { return std::nullopt; }
   std::shared_ptr<const Centres> centres(std::span<const std::int32_t> labels, std::int64_t k,
                                          const HeldOutScore&) const override;
   std::shared_ptr<const Centres> centres_on(const Trajectories& data,

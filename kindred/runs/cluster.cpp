@@ -91,6 +91,21 @@ class EmptyFolderRemover {
   const RunFolder& folder_;
 };
 
+/// What looks odd in the data, which a thread finds out while others fit. Where there is only one,
+/// or memory was promised, it is looked for when it is asked for; null where one process does not
+/// see all episodes, or another looks.
+std::future<nlohmann::ordered_json> start_to_examine(
+    const Trajectories& data, const std::shared_ptr<const MemoryPromise>& memory,
+    const RunContext& run) {
+  const bool alone = run.pool->threads() == 1 || memory;
+  const bool looks = ranks_of(run).is_first() && !data.held;
+  return std::async(alone ? std::launch::deferred : std::launch::async | std::launch::deferred,
+                    [&data, looks, pool = alone ? run.pool : nullptr]() -> nlohmann::ordered_json {
+                      if (!looks) return nullptr;
+                      return to_json(examine(data, pool.get()), false);
+                    });
+}
+
 /// What the first rank says of something, to all of them.
 bool as_first_rank_says(bool said, Communicator& ranks) {
   auto word = static_cast<std::byte>(said);
@@ -170,12 +185,12 @@ ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, Ru
   if (!dataset.path.empty()) run.data_name = dataset.path;
 
   const auto data = shared_data(dataset.data, sharing, run);
-  if (ranks.is_first() && !data.held && record.dataset["doctor"].is_null())
-    record.dataset["doctor"] = to_json(examine(data, run.pool.get()), false);
+  auto odd = start_to_examine(dataset.data.held ? data : dataset.data, dataset.memory, run);
   Clustering clustering = kept(dataset.memory, [&] { return request.method->fit(data, run); });
   if (clustering.stopped)
     return {ClusterOutcome::End::kStopped, {}, clustering.timings.value("rounds", std::int64_t{0})};
   if (!ranks.is_first()) return {ClusterOutcome::End::kFinished, {}, 0};
+  record.dataset["doctor"] = odd.get();
   judge(data, run, clustering);
   require_kept(dataset.memory);
   describe_result(clustering, data, run, record);

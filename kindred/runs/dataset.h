@@ -75,9 +75,9 @@ struct DatasetOptions {
   Dataset label_and_select(Dataset loaded) const;
 };
 
-/// What a record says of a dataset that was read so: where it is, how it was read, its fingerprint
-/// and what looks odd in it, which the pool of `options` finds out where there is one.
-/// Collective, where `ranks` share it: what is odd is not looked for then.
+/// What a record says of a dataset that was read so: where it is, how it was read and its
+/// fingerprint, by the pool of `options` where there is one. What looks odd in it ("doctor") is
+/// null until somebody looks. Collective, where `ranks` share it.
 nlohmann::ordered_json describe_dataset(const DatasetOptions& options, const Dataset& dataset,
                                         Communicator& ranks = *one_process());
 

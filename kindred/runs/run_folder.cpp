@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "kindred/core/error.h"
-#include "kindred/core/files.h"
+#include "kindred/core/staged_file.h"
 
 namespace kindred {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Where the files of a run wait for each other.
-RunFolder staged_in(const RunFolder& folder) { return RunFolder(folder.path() / ".next"); }
+fs::path staged_in(const RunFolder& folder) { return folder.path() / ".next"; }
 
 /// Whether everything in the folder is of a run: finished, unfinished, or killed on its way.
 bool holds_nothing_else(const RunFolder& folder, const fs::path& staged) {
@@ -71,33 +71,24 @@ void make_run_folder(const RunFolder& folder) {
     throw InvalidArgument("'{}' is a file; -o names a folder for the run", name);
   }
   const bool is_run = folder.is_finished() || folder.can_resume();
-  if (kind == fs::file_type::directory && !is_run &&
-      !holds_nothing_else(folder, staged_in(folder).path()))
+  if (kind == fs::file_type::directory && !is_run && !holds_nothing_else(folder, staged_in(folder)))
     throw InvalidArgument("'{}' holds other files and no run; choose another folder", name);
   fs::create_directories(folder.path(), error);
   if (error) throw IoError("cannot make the folder '{}': {}", name, error.message());
 }
 
 void replace_run(const RunFolder& folder, const std::function<void(const RunFolder&)>& write) {
-  const RunFolder staged = staged_in(folder);
+  const StagedFolder staged(staged_in(folder));
+  write(RunFolder(staged.path()));
+  staged.flush();
+  // From here on nothing needs room on the disk. Without its record the old run no longer counts.
   std::error_code error;
-  try {
-    remove_tree(staged.path());  // of a process that was killed
-    fs::create_directory(staged.path(), error);
-    if (error) throw IoError("cannot write '{}': {}", folder.path().string(), error.message());
-    write(staged);
-    // From here on nothing needs room on the disk. Without its record the old run no longer counts.
-    for (const auto& file :
-         {folder.record(), folder.evaluation(), folder.policies(), folder.report()})
-      fs::remove(file, error);
-    for (const auto& file : folder.results())
-      move_into_place(staged.path() / file.filename(), file);
-    fs::remove(folder.state(), error);
-  } catch (...) {
-    remove_tree(staged.path());
-    throw;
-  }
-  remove_tree(staged.path());
+  for (const auto& file :
+       {folder.record(), folder.evaluation(), folder.policies(), folder.report()})
+    fs::remove(file, error);
+  for (const auto& file : folder.results()) move_into_place(staged.path() / file.filename(), file);
+  fs::remove(folder.state(), error);
+  flush_folder(folder.path());
 }
 
 }  // namespace kindred

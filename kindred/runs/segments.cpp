@@ -16,6 +16,7 @@
 #include "kindred/core/stopwatch.h"
 #include "kindred/core/version.h"
 #include "kindred/data/csv.h"
+#include "kindred/data/doctor.h"
 #include "kindred/runs/segment_evidence.h"
 #include "kindred/runs/segment_scores.h"
 #include "kindred/runs/shared_run.h"
@@ -230,12 +231,14 @@ SegmentedDataset segment_dataset(const SegmentRequest& request, const RunContext
       .record = {}};
   if (!ranks.is_first()) return result;
   result.idle = idle_stretches(data);
+  auto described = describe_dataset(request.dataset, dataset);
+  described["doctor"] = to_json(examine(dataset.data, request.dataset.read.pool.get()), false);
   result.record = {
       {"kindred_segments", kSegmentsVersion},
       {"version", kVersion},
       {"command", request.command},
       {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-      {"dataset", describe_dataset(request.dataset, dataset)},
+      {"dataset", std::move(described)},
       {"options", to_json(options.describe())},
       {"run", request.run},
       {"result", describe_found(data, result.found, result.idle)},

@@ -57,16 +57,6 @@ TEST(Packing, GivesBackWhatWasPutIn) {
   EXPECT_THROW(from.take(number), PeerLost);
 }
 
-TEST(Spread, HeavyPiecesGoToWhoHasLeastToDo) {
-  SpreadWork work{.pieces = 5, .work = {}, .pack = {}, .unpack = {}};
-  EXPECT_THAT(owners(work, 2), ElementsAre(0, 1, 0, 1, 0));
-  work.weights = {3.0, 2.0, 30.0, 25.0, 100.0};
-  EXPECT_THAT(owners(work, 2), ElementsAre(1, 1, 1, 1, 0));
-  EXPECT_THAT(owners(work, 3), ElementsAre(2, 2, 1, 2, 0));
-  work.weights.assign(5, 1.0);
-  EXPECT_THAT(owners(work, 2), ElementsAre(0, 1, 0, 1, 0));
-}
-
 TEST(Spread, OneProcessDoesAllPieces) {
   RunContext run;
   std::vector<std::int64_t> done(7, 0);

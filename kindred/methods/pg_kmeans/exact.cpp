@@ -155,7 +155,8 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   }
   Clustering result;
   result.method = "pg-kmeans";
-  result.scores = score_everywhere(*centres, data, run);
+  auto scores = all ? found.evidence->scores(*centres) : std::nullopt;
+  result.scores = scores ? std::move(*scores) : score_everywhere(*centres, data, run);
   result.labels = of_all(result.scores, searched, answer.fit.labels);
   const double all_seconds = over_all.seconds(), cpu_all = cpu_seconds();
   seeds.links.enforce(result.labels, answer.fit.k);
