@@ -1,6 +1,7 @@
 #include "kindred/policies/separation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 
@@ -100,13 +101,21 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
                           const SearchOptions& options, const Answer& answer,
                           const Workers& workers) {
   const auto& labels = answer.fit.labels;
-  if (any_went_two_ways(data, evidence, answer, workers)) return 0.0;
-  const auto pair = evidence.closest_pairs(labels, answer.fit.k, 1).front();
-  const auto [part, apart] = two_clusters(data, labels, pair, kCheckedSteps);
-  const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
-  const auto costs = pair_costs(part, apart, map, cosines, *targets, options.ridge,
-                                answer.held_out.noise, workers);
-  return costs.as_one - costs.as_two;
+  std::atomic<bool> one_policy = false;
+  PairCosts costs;
+  // The two checks have parts for one thread only, during which others do the other.
+  workers.chunks(2, 1, [&](std::int64_t check, std::int64_t) {
+    if (check == 0) {
+      one_policy = any_went_two_ways(data, evidence, answer, workers);
+    } else if (!one_policy) {
+      const auto pair = evidence.closest_pairs(labels, answer.fit.k, 1).front();
+      const auto two = two_clusters(data, labels, pair, kCheckedSteps);
+      const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
+      costs = pair_costs(two.data, two.sides, map, cosines, *targets, options.ridge,
+                         answer.held_out.noise, workers);
+    }
+  });
+  return one_policy ? 0.0 : costs.as_one - costs.as_two;
 }
 
 bool is_believed(Answer& answer, double v_of_fewer, const SeparationCheck& check) {
