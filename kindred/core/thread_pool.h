@@ -13,8 +13,8 @@ namespace kindred {
 
 /// The caller of chunks() is one of the threads; the others are started when they are first needed
 /// and wait between two calls. Several threads may use one pool at the same time, and a body may
-/// use the pool it runs on: every caller works on its own chunks and waits only for those that are
-/// already running, so all of them get on.
+/// use the pool it runs on: every caller works on its own chunks, helps with what these ask for in
+/// turn, and waits only for what is already running, so all of them get on.
 class ThreadPool {
  public:
   using Body = std::function<void(std::int64_t begin, std::int64_t end)>;
@@ -38,6 +38,8 @@ class ThreadPool {
   struct Job;
   void start_helpers(std::int64_t wanted);
   void help();
+  /// With the lock held before and after.
+  void help_with(Job& job, std::unique_lock<std::mutex>& lock);
   Job* open_job() const;
 
   const int threads_;

@@ -9,7 +9,7 @@
 namespace kindred {
 namespace {
 
-constexpr std::int64_t kAtOnce = 8, kVectors = 1;  // rows, and vectors of each, kept in registers
+constexpr std::int64_t kAtOnce = 4, kVectors = 2;  // rows, and vectors of each, kept in registers
 constexpr std::int64_t kLanes = kDoubleLane, kRun = kVectors * kLanes;
 using Lanes = double
     __attribute__((vector_size(kLanes * sizeof(double)), aligned(sizeof(double)), may_alias));

@@ -1,6 +1,7 @@
 #include "kindred/policies/separation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 
@@ -99,35 +100,38 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
                           const Workers& workers, Communicator& ranks) {
   const auto& labels = answer.fit.labels;
   const auto doubted = pairs_to_doubt(evidence, answer);
-  const auto is_one = [&](const ClusterPair& pair) {
-    return are_one_that_went_two_ways(two_clusters(data, labels, pair, kGatedSteps), workers);
-  };
-  const auto cost_of_joining = [&] {
-    const auto closest = evidence.closest_pairs(labels, answer.fit.k, 1).front();
-    const auto [part, sides] = two_clusters(data, labels, closest, kCheckedSteps);
-    const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
-    const auto costs = pair_costs(part, sides, map, cosines, *targets, options.ridge,
-                                  answer.held_out.noise, workers);
-    return costs.as_one - costs.as_two;
-  };
-  if (ranks.size() == 1) return std::ranges::any_of(doubted, is_one) ? 0.0 : cost_of_joining();
-
-  // Ranks ask everything at once, though one that is one policy would have been enough.
-  std::vector<double> found(1 + doubted.size(), 0.0);
+  // Whether each of these is one policy, and what taking the closest two for one costs.
+  std::vector<double> found(doubted.size() + 1, 0.0);
   const auto at = [&](std::int64_t piece) -> double& {
     return found[static_cast<std::size_t>(piece)];
   };
+  const auto cost_of_joining = [&] {
+    const auto closest = evidence.closest_pairs(labels, answer.fit.k, 1).front();
+    const auto two = two_clusters(data, labels, closest, kCheckedSteps);
+    const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
+    const auto costs = pair_costs(two.data, two.sides, map, cosines, *targets, options.ridge,
+                                  answer.held_out.noise, workers);
+    return costs.as_one - costs.as_two;
+  };
+  std::atomic<bool> one_policy = false;  // then nothing else matters
+  const auto ask = [&](std::int64_t piece) {
+    if (one_policy) return;
+    if (piece == std::ssize(doubted)) {
+      at(piece) = cost_of_joining();
+    } else if (are_one_that_went_two_ways(
+                   two_clusters(data, labels, doubted[static_cast<std::size_t>(piece)],
+                                kGatedSteps),
+                   workers)) {
+      at(piece) = 1.0;
+      one_policy = true;
+    }
+  };
   spread(workers, ranks,
          {.pieces = std::ssize(found),
-          .work =
-              [&](std::int64_t piece) {
-                at(piece) = piece == 0 ? cost_of_joining()
-                                       : is_one(doubted[static_cast<std::size_t>(piece - 1)]);
-              },
+          .work = ask,
           .pack = [&](std::int64_t piece, Packer& to) { to.add(at(piece)); },
-          .unpack = [&](std::int64_t piece, Unpacker& from) { from.take(at(piece)); },
-          .in_turn = true});
-  return std::ranges::count(found.begin() + 1, found.end(), 1.0) > 0 ? 0.0 : found.front();
+          .unpack = [&](std::int64_t piece, Unpacker& from) { from.take(at(piece)); }});
+  return std::ranges::count(found.begin(), found.end() - 1, 1.0) > 0 ? 0.0 : found.back();
 }
 
 bool is_believed(Answer& answer, double v_of_fewer, const SeparationCheck& check) {

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "kindred/core/error.h"
+#include "kindred/core/files.h"
 #include "kindred/core/staged_file.h"
 
 namespace kindred {
@@ -33,6 +35,17 @@ bool holds_nothing_else(const RunFolder& folder, const fs::path& staged) {
       return false;
   }
   return true;
+}
+
+/// What processes left that were killed: whoever writes a run is alone in its folder.
+void remove_staged(const RunFolder& folder) {
+  const auto prefix = staged_in(folder).filename().string();
+  std::vector<fs::path> left;
+  std::error_code error;
+  for (fs::directory_iterator at(folder.path(), error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().filename().string().starts_with(prefix)) left.push_back(at->path());
+  for (const auto& path : left) remove_tree(path);
 }
 
 void move_into_place(const fs::path& from, const fs::path& to) {
@@ -78,6 +91,7 @@ void make_run_folder(const RunFolder& folder) {
 }
 
 void replace_run(const RunFolder& folder, const std::function<void(const RunFolder&)>& write) {
+  remove_staged(folder);
   const StagedFolder staged(staged_in(folder));
   write(RunFolder(staged.path()));
   staged.flush();

@@ -110,6 +110,26 @@ TEST(ThreadPool, MayBeUsedFromInsideABody) {
   }
 }
 
+/// Of two bodies the caller's ends at once; the other asks for two that need each other.
+TEST(ThreadPool, ACallerHelpsWithWhatItsChunksAskFor) {
+  ThreadPool pool(2);
+  const auto caller = std::this_thread::get_id();
+  std::latch both_began(2);
+  std::atomic<int> inside{0};
+  bool met = false;
+  pool.chunks(2, 1, [&](std::int64_t, std::int64_t) {
+    both_began.arrive_and_wait();
+    if (std::this_thread::get_id() == caller) return;
+    pool.chunks(2, 1, [&](std::int64_t, std::int64_t) {
+      ++inside;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (inside < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    });
+    met = inside == 2;
+  });
+  EXPECT_TRUE(met);
+}
+
 TEST(ThreadPool, TwoCallersGetOnAtTheSameTime) {
   ThreadPool pool(2);
   std::latch both_busy(2);  // each caller has begun before either can end

@@ -55,6 +55,19 @@ TEST_P(Cholesky, SolvesItsEquations) {
     }
 }
 
+TEST_P(Cholesky, GivesTheFormsOfTheRightSides) {
+  const Equations equations(GetParam());
+  const CholeskyFactor factor(equations.n, equations.lower, kRidge, kRightSides, equations.right);
+  const auto x = factor.solution(), forms = factor.forms();
+  ASSERT_EQ(std::ssize(forms), kRightSides);
+  for (std::int64_t c = 0; c < kRightSides; ++c) {
+    double sum = 0.0;
+    for (auto i = static_cast<std::size_t>(c); i < x.size(); i += kRightSides)
+      sum += x[i] * equations.right[i];
+    EXPECT_NEAR(forms[static_cast<std::size_t>(c)], sum, 1e-9 * (1.0 + sum));
+  }
+}
+
 TEST_P(Cholesky, KnowsTheTraceOfTheInverse) {
   const Equations equations(GetParam());
   const auto n = equations.n;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <numeric>
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
@@ -14,7 +16,9 @@
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/error_forms.h"
 #include "kindred/policies/exact_centres.h"
+#include "kindred/policies/feature_evidence.h"
 #include "kindred/policies/held_out_score.h"
+#include "kindred/policies/pair_costs.h"
 #include "tests/clustering/synthetic.h"
 
 namespace kindred {
@@ -320,6 +324,39 @@ TEST(HeldOut, PrefersTheTruthToWhatOnlyMemorises) {
   EXPECT_LT(held_out.score(halves, 4).v, right.v);
 }
 
+/// Few episodes, each held out alone, and more of them in folds: what sums of all pieces say.
+TEST(PairCosts, AreThoseOfTheHeldOutScore) {
+  for (const std::int64_t episodes : {20, 90}) {
+    const auto data = testing::linear_control({.episodes = episodes, .policies = 2});
+    const auto labels = data.labels.span();
+    const FeatureMap numbers(data.observations, 0);
+    const auto targets = std::make_shared<ActionTargets>(data.actions);
+    PairCosts expected{std::numeric_limits<double>::infinity(),
+                       std::numeric_limits<double>::infinity()};
+    HeldOutScore usual;
+    const std::int64_t cosines[] = {5, 40};
+    for (const auto some : cosines) {
+      const FeatureEvidence evidence(data, numbers.with_cosines(some), targets, kRidge, Workers(1));
+      const auto two = evidence.score(labels, 2);
+      const auto one = evidence.score(std::vector<std::int32_t>(labels.size(), 0), 1);
+      if (usual.noise.empty()) usual.noise = two.noise;
+      const auto cost = [&](const HeldOutScore& score) {
+        const auto costs = evidence.costs(score, usual);
+        return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(data.steps());
+      };
+      expected.as_two = std::min(expected.as_two, cost(two));
+      expected.as_one = std::min(expected.as_one, cost(one));
+    }
+    for (const int threads : {1, 3}) {
+      const auto costs = pair_costs(data, labels, numbers, cosines, *targets, kRidge, usual.noise,
+                                    Workers(threads));
+      EXPECT_NEAR(costs.as_two, expected.as_two, 1e-4 * expected.as_two);
+      EXPECT_NEAR(costs.as_one, expected.as_one, 1e-4 * expected.as_one);
+    }
+    EXPECT_GT(expected.as_one, expected.as_two);
+  }
+}
+
 TEST(OwnPart, IsWhatAPolicyOfTheEpisodesOwnExplains) {
   const Exact exact(testing::linear_control({.episodes = 4, .length = 60}), 3);
   const auto& layout = exact.statistics.layout();
@@ -376,6 +413,10 @@ TEST(ExactCentres, GiveTheLabelsTheyWereMadeOfAndComeBackFromAFile) {
                              kRidge);
   const auto scores = centres.score(exact.data, {});
   EXPECT_EQ(best_columns(scores), fit.labels);
+  const auto from_sums = centres.score(exact.statistics);
+  ASSERT_EQ(from_sums.values.size(), scores.values.size());
+  for (std::size_t i = 0; i < scores.values.size(); ++i)
+    EXPECT_NEAR(from_sums.values[i], scores.values[i], 1e-7 * (1.0 + std::abs(scores.values[i])));
 
   const auto path = std::filesystem::path(::testing::TempDir()) / "exact-centres.h5";
   {

@@ -141,9 +141,11 @@ TEST_F(ClusterTest, RefusesAFolderAnotherProcessIsAtWorkIn) {
 TEST_F(ClusterTest, TakesOverWhatAKilledRunLeft) {
   fs::create_directories(folder_.path() / ".next");
   write_text(folder_.path() / ".next" / "labels.csv", "");
+  fs::create_directories(folder_.path() / ".next.partial-1-1");
   write_text(folder_.path() / "state.h5.partial-1-1", "");
   EXPECT_EQ(run().end, End::kFinished);
   EXPECT_FALSE(fs::exists(folder_.path() / ".next"));
+  EXPECT_FALSE(fs::exists(folder_.path() / ".next.partial-1-1"));
 }
 
 TEST_F(ClusterTest, RefusesFoldersOfOthersAndFiles) {
