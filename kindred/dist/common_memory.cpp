@@ -58,7 +58,6 @@ int open_file(const Whereabouts& where) {
 // Linux 6.1 has it; headers may be older. Unlike other ways to large pages in common memory it does
 // not depend on what the system's owner has set.
 constexpr int kCollapse = 25;  // MADV_COLLAPSE
-constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
 /// At an address where large pages can be.
 std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
@@ -81,7 +80,7 @@ std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
 
 std::shared_ptr<std::byte> share_memory(Communicator& ranks, std::size_t bytes) {
   if (ranks.size() == 1 || bytes == 0) return nullptr;
-  if (bytes >= kLargePage) bytes = (bytes + kLargePage - 1) / kLargePage * kLargePage;
+  if (bytes >= kLargePage) bytes = whole_large_pages(bytes);
   Whereabouts where;
   const File made(ranks.is_first() ? make_file(bytes, where) : -1);
   ranks.broadcast(std::as_writable_bytes(std::span(&where, 1)), 0);

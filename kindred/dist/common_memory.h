@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -13,10 +14,17 @@
 
 namespace kindred {
 
+inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
+
 /// So many bytes, zero at first, until the last rank has let go of them; null where the ranks
 /// cannot share any. It has no name on any disk, so that nothing stays behind when processes are
 /// killed. Collective.
 std::shared_ptr<std::byte> share_memory(Communicator& ranks, std::size_t bytes);
+
+/// So many bytes more, so that what comes after them begins with a large page.
+constexpr std::size_t whole_large_pages(std::size_t bytes) {
+  return (bytes + kLargePage - 1) / kLargePage * kLargePage;
+}
 
 /// To be called for a part of common memory by the rank that will fill it, before it does: the part
 /// then lies in large pages where the system has them, or else each small one costs microseconds.
@@ -30,9 +38,13 @@ class CommonArray {
   CommonArray() = default;
   /// Rank r fills rows [shares[r].begin, shares[r].end). Collective.
   CommonArray(Communicator& ranks, std::vector<Share> shares, std::int64_t row)
-      : shares_(std::move(shares)),
-        row_(row),
-        common_(ranks.common_memory(size_of(shares_.back().end))) {
+      : CommonArray(
+            ranks, shares, row,
+            ranks.common_memory(sizeof(T) * static_cast<std::size_t>(shares.back().end * row))) {}
+  /// In memory that was asked for before; null where there is none to share.
+  CommonArray(const Communicator& ranks, std::vector<Share> shares, std::int64_t row,
+              std::shared_ptr<std::byte> memory)
+      : shares_(std::move(shares)), row_(row), common_(std::move(memory)) {
     memory_ = common_;
     if (common_) {
       const auto& own = shares_[static_cast<std::size_t>(ranks.rank())];
@@ -51,11 +63,16 @@ class CommonArray {
 
   /// Every rank has filled its share: everybody has all rows after it, which nobody may change from
   /// then on. Collective.
-  void complete(Communicator& ranks) const {
-    if (common_)
-      meet(ranks);
-    else
-      exchange(ranks, shares_, row_, span());
+  void complete(Communicator& ranks) const { complete({this}, ranks); }
+  /// The same of several at once, which takes as long as of one. Those that are null are left out.
+  static void complete(std::initializer_list<const CommonArray*> arrays, Communicator& ranks) {
+    bool common = false;
+    for (const auto* array : arrays) {
+      if (!array || !*array) continue;
+      common = common || array->common_;
+      if (!array->common_) exchange(ranks, array->shares_, array->row_, array->span());
+    }
+    if (common) meet(ranks);
   }
 
  private:

@@ -204,8 +204,7 @@ KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const Action
     }
   });
   // Sums of whole episodes are told too: adding up others' pieces again would take longer.
-  values_.complete(ranks);
-  if (pieces_) pieces_.complete(ranks);
+  CommonArray<double>::complete({&values_, &pieces_}, ranks);
 }
 
 void KeptSums::add_pieces(std::int64_t episode) {
@@ -222,8 +221,21 @@ void KeptSums::make_room(std::span<const std::int64_t> bounds, Communicator& ran
     own_episodes.push_back({bounds[r], bounds[r + 1]});
     own_pieces.push_back({first_piece(bounds[r]), first_piece(bounds[r + 1])});
   }
-  values_ = {ranks, std::move(own_episodes), layout().size()};
-  if (pieces() > episodes()) pieces_ = {ranks, std::move(own_pieces), layout().size()};
+  const auto row = layout().size();
+  if (pieces() == episodes()) {
+    values_ = {ranks, std::move(own_episodes), row};
+    return;
+  }
+  // Asked for at once, since asking takes time.
+  const auto bytes_of = [&](std::int64_t rows) {
+    return whole_large_pages(sizeof(double) * static_cast<std::size_t>(rows * row));
+  };
+  const auto memory = ranks.common_memory(bytes_of(episodes()) + bytes_of(pieces()));
+  const auto from = [&](std::size_t byte) {
+    return memory ? std::shared_ptr<std::byte>(memory, memory.get() + byte) : nullptr;
+  };
+  values_ = {ranks, std::move(own_episodes), row, from(0)};
+  pieces_ = {ranks, std::move(own_pieces), row, from(bytes_of(episodes()))};
 }
 
 std::unique_ptr<const EpisodeStatistics> KeptSums::subset(

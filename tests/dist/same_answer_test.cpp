@@ -152,17 +152,5 @@ TEST_F(SameAnswer, WhatLooksOddIsSaidOrNamed) {
   EXPECT_TRUE(record("all")["dataset"]["doctor"].is_array());  // all episodes are there
 }
 
-TEST_F(SameAnswer, SegmentsAreFoundByOneProcess) {
-  run_one({"generate", "diagonal", "--per-expert", "4", "--seed", "1", "-o", "d.h5"});
-  ::setenv("RANK", "0", 1);
-  ::setenv("WORLD_SIZE", "2", 1);
-  const auto answer = finish(start({"segment", "d.h5", "-o", "s"}));
-  ::unsetenv("RANK");
-  ::unsetenv("WORLD_SIZE");
-  EXPECT_EQ(answer.code, 2);
-  EXPECT_THAT(answer.err, HasSubstr("2 processes were started together"));
-  EXPECT_FALSE(fs::exists(folder_ / "s"));
-}
-
 }  // namespace
 }  // namespace kindred::ranks
