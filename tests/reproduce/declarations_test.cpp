@@ -54,8 +54,7 @@ TEST(Declarations, GpusAreForNetworksAndAutoencoders) {
   // Searches by exact policies would search by networks instead, or refuse.
   for (const auto& one : load_declarations(Scale::kPaper).configurations)
     EXPECT_EQ(one.gpu,
-              one.preset == "paper" || (one.method != "pg-kmeans" && one.method != "sorl" &&
-                                        one.method != "return-kmeans"))
+              one.preset == "paper" || (one.method != "pg-kmeans" && one.method != "return-kmeans"))
         << one.name;
 }
 
