@@ -1,11 +1,8 @@
 // The program as several processes on this machine, over loopback, and what each of them answered.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +13,7 @@
 #include <vector>
 
 #include "kindred/core/files.h"
+#include "tests/dist/rank_threads.h"
 
 namespace kindred::ranks {
 
@@ -39,17 +37,7 @@ class Ranks : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  static std::string free_address() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-    socklen_t size = sizeof(address);
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(socket);
-    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
+  static std::string free_address() { return "127.0.0.1:" + std::to_string(testing::free_port()); }
 
   pid_t start(Arguments arguments, std::int64_t rank = 0) const {
     const pid_t child = ::fork();
