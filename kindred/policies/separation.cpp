@@ -18,7 +18,9 @@ constexpr double kBeyondDoubt = 5.0;            // nats per episode
 constexpr std::size_t kClosestPairs = 3;        // whose joining is judged by V
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
-constexpr std::int64_t kCheckedSteps = 20000;   // of each of the two
+// Of each of the two: fewer decide where they leave no doubt.
+constexpr std::int64_t kCheckedSteps[] = {5000, 20000};
+constexpr double kNoDoubt = 2.0;            // times what is needed
 constexpr std::int64_t kGatedSteps = 6000;      // likewise
 constexpr std::int64_t kMostGated = 100;        // numbers per observation
 
@@ -107,11 +109,19 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
   };
   const auto cost_of_joining = [&] {
     const auto closest = evidence.closest_pairs(labels, answer.fit.k, 1).front();
-    const auto two = two_clusters(data, labels, closest, kCheckedSteps);
     const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
-    const auto costs = pair_costs(two.data, two.sides, map, cosines, *targets, options.ridge,
-                                  answer.held_out.noise, workers);
-    return costs.as_one - costs.as_two;
+    double cost = 0.0;
+    std::int64_t looked_at = 0;
+    for (const auto most : kCheckedSteps) {
+      const auto two = two_clusters(data, labels, closest, most);
+      if (two.data.steps() == looked_at) break;  // there are no more
+      looked_at = two.data.steps();
+      const auto costs = pair_costs(two.data, two.sides, map, cosines, *targets, options.ridge,
+                                    answer.held_out.noise, workers);
+      cost = costs.as_one - costs.as_two;
+      if (cost >= kNoDoubt * kCheckedShare * answer.needed) break;
+    }
+    return cost;
   };
   std::atomic<bool> one_policy = false;  // then nothing else matters
   const auto ask = [&](std::int64_t piece) {
