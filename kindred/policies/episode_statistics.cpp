@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "kindred/clustering/over_ranks.h"
 #include "kindred/data/select.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr auto kRows = StepProducts::kMostRows;
 constexpr std::int64_t kPiece = 200;         // steps, about
 constexpr std::int64_t kEpisodesAtOnce = 4;  // by one thread, with the same buffers
+constexpr std::int64_t kNumbersAtOnce = std::int64_t{1} << 20;  // of sums: 8 MiB, which caches hold
 
 KINDRED_VECTORISE
 void add_numbers(std::int64_t n, const double* __restrict from, double* __restrict to) {
@@ -278,6 +280,54 @@ Matrix KeptSums::piece_errors(std::span<const std::int64_t> pieces,
   std::vector<const double*> rows;
   for (const auto piece : pieces) rows.push_back(of_piece(piece).data());
   return ErrorForms::of_targets(layout(), policy).errors(rows);
+}
+
+std::vector<Matrix> EpisodeStatistics::errors_under(std::span<const PiecesOfPolicy> asked) const {
+  std::vector<Matrix> errors(asked.size());
+  workers().chunks(std::ssize(asked), 1, [&](std::int64_t n, std::int64_t) {
+    const auto at = static_cast<std::size_t>(n);
+    errors[at] = piece_errors(asked[at].pieces, asked[at].policy);
+  });
+  return errors;
+}
+
+/// A few pieces at a time under all policies, so that sums are fetched from memory once.
+std::vector<Matrix> KeptSums::errors_under(std::span<const PiecesOfPolicy> asked) const {
+  std::vector<std::uint8_t> wanted(static_cast<std::size_t>(pieces()), 0);
+  for (const auto& [some, policy] : asked)
+    for (const auto piece : some) wanted[static_cast<std::size_t>(piece)] = 1;
+  const auto at_once = std::max<std::int64_t>(1, kNumbersAtOnce / layout().size());
+  std::vector<std::int64_t> bounds{0};  // of pieces, so many of which are wanted
+  std::int64_t count = 0;
+  for (std::int64_t piece = 0; piece < pieces(); ++piece) {
+    if (wanted[static_cast<std::size_t>(piece)] && count++ % at_once == 0 && count > 1)
+      bounds.push_back(piece);
+  }
+  bounds.push_back(pieces());
+
+  const auto policies = std::ssize(asked);
+  std::vector<std::optional<ErrorForms>> forms(asked.size());
+  std::vector<Matrix> errors(asked.size());
+  workers().chunks(policies, 1, [&](std::int64_t n, std::int64_t) {
+    const auto& [some, policy] = asked[static_cast<std::size_t>(n)];
+    if (some.empty()) return;
+    forms[static_cast<std::size_t>(n)] = ErrorForms::of_targets(layout(), policy);
+    errors[static_cast<std::size_t>(n)] = Matrix(std::ssize(some), layout().targets);
+  });
+  workers().chunks((std::ssize(bounds) - 1) * policies, 1, [&](std::int64_t n, std::int64_t) {
+    const auto block = static_cast<std::size_t>(n / policies);
+    const auto at = static_cast<std::size_t>(n % policies);
+    const auto& some = asked[at].pieces;
+    const auto first = std::ranges::lower_bound(some, bounds[block]);
+    const auto last = std::ranges::lower_bound(some, bounds[block + 1]);
+    if (first == last) return;
+    throw_if_stopped();
+    std::vector<const double*> rows;
+    for (auto piece = first; piece != last; ++piece) rows.push_back(of_piece(*piece).data());
+    std::ranges::copy(forms[at]->errors(rows).values,
+                      errors[at].values.begin() + (first - some.begin()) * layout().targets);
+  });
+  return errors;
 }
 
 }  // namespace kindred

@@ -99,6 +99,12 @@ class StepSums {
   StepProducts products_;
 };
 
+/// Some pieces, in order, and a policy, [features, targets], to predict them by.
+struct PiecesOfPolicy {
+  std::vector<std::int64_t> pieces;
+  std::vector<double> policy;
+};
+
 /// What exact policies ask of the steps of episodes, however these are kept. Long episodes are
 /// judged in pieces.
 class EpisodeStatistics {
@@ -120,6 +126,8 @@ class EpisodeStatistics {
   /// Squared errors of some pieces under one policy, [features, targets]: [pieces, targets].
   virtual Matrix piece_errors(std::span<const std::int64_t> pieces,
                               std::span<const double> policy) const = 0;
+  /// The same under several policies at once.
+  virtual std::vector<Matrix> errors_under(std::span<const PiecesOfPolicy> asked) const;
 
   const StatisticsLayout& layout() const { return layout_; }
   std::int64_t episodes() const { return std::ssize(first_piece_) - 1; }
@@ -178,6 +186,7 @@ class KeptSums final : public EpisodeStatistics {
                        std::span<const double> noise) const override;
   Matrix piece_errors(std::span<const std::int64_t> pieces,
                       std::span<const double> policy) const override;
+  std::vector<Matrix> errors_under(std::span<const PiecesOfPolicy> asked) const override;
 
   /// The sums of one episode, [layout().size()].
   std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }

@@ -99,8 +99,8 @@ std::shared_ptr<const HeldOut::ByDraw> HeldOut::cluster_errors(const Members& me
   std::vector<std::int32_t> labels(static_cast<std::size_t>(statistics_.episodes()), -1);
   for (const auto i : members) labels[static_cast<std::size_t>(i)] = 0;
   const auto sums = statistics_.cluster_sums(labels, 1);
-  while (result->size() < draws)
-    result->push_back(predict_cluster(members, sums, fold_of_[result->size()]));
+  for (auto& errors : predict_cluster(members, sums, result->size(), draws))
+    result->push_back(std::move(errors));
   const std::lock_guard lock(memory_->mutex);
   const auto numbers = members.size() + draws * result->front().size();
   if (memory_->numbers + numbers > kMostRemembered) return result;
@@ -111,33 +111,44 @@ std::shared_ptr<const HeldOut::ByDraw> HeldOut::cluster_errors(const Members& me
 }
 
 /// The episodes in one fold are predicted by the others.
-std::vector<double> HeldOut::predict_cluster(const Members& members, std::span<const double> sums,
-                                             std::span<const std::int32_t> folds) const {
+HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::span<const double> sums,
+                                         std::size_t first_draw, std::size_t draws) const {
   const auto& layout = statistics_.layout();
   struct Part {
-    std::vector<std::int32_t> labels;        // 0 in the fold, -1 elsewhere
-    std::vector<std::int64_t> pieces, rows;  // and where they are among those of the cluster
+    std::vector<std::int32_t> labels;  // 0 in the fold, -1 elsewhere
+    std::vector<std::int64_t> rows;    // where its pieces are among those of the cluster
   };
-  std::vector<Part> parts(static_cast<std::size_t>(folds_));
+  const auto folds = static_cast<std::size_t>(folds_);
+  std::vector<Part> parts((draws - first_draw) * folds);
+  std::vector<PiecesOfPolicy> asked(parts.size());
   std::int64_t row = 0;
   for (const auto i : members) {
-    auto& part = parts[static_cast<std::size_t>(folds[static_cast<std::size_t>(i)])];
-    part.labels.resize(folds.size(), -1);
-    part.labels[static_cast<std::size_t>(i)] = 0;
-    add_pieces(i, part.pieces);
-    while (part.rows.size() < part.pieces.size()) part.rows.push_back(row++);
+    const auto first_row = row;
+    row += statistics_.last_piece(i) - statistics_.first_piece(i);
+    for (auto draw = first_draw; draw < draws; ++draw) {
+      const auto& fold_of = fold_of_[draw];
+      const auto at = (draw - first_draw) * folds +
+                      static_cast<std::size_t>(fold_of[static_cast<std::size_t>(i)]);
+      parts[at].labels.resize(fold_of.size(), -1);
+      parts[at].labels[static_cast<std::size_t>(i)] = 0;
+      add_pieces(i, asked[at].pieces);
+      for (auto n = first_row; n < row; ++n) parts[at].rows.push_back(n);
+    }
   }
-  std::vector<double> errors(static_cast<std::size_t>(row * layout.targets));
-  statistics_.workers().chunks(folds_, 1, [&](std::int64_t fold, std::int64_t) {
-    const auto& part = parts[static_cast<std::size_t>(fold)];
-    if (part.pieces.empty()) return;
-    auto others = statistics_.cluster_sums(part.labels, 1);
+  statistics_.workers().chunks(std::ssize(parts), 1, [&](std::int64_t n, std::int64_t) {
+    const auto at = static_cast<std::size_t>(n);
+    if (asked[at].pieces.empty()) return;
+    auto others = statistics_.cluster_sums(parts[at].labels, 1);
     for (std::size_t p = 0; p < others.size(); ++p) others[p] = sums[p] - others[p];
-    const auto own = statistics_.piece_errors(part.pieces, solve_policy(layout, others, ridge_));
-    for (std::size_t n = 0; n < part.rows.size(); ++n)
-      std::ranges::copy(own.row(static_cast<std::int64_t>(n)),
-                        errors.begin() + part.rows[n] * layout.targets);
+    asked[at].policy = solve_policy(layout, others, ridge_);
   });
+  const auto missed = statistics_.errors_under(asked);
+  ByDraw errors(draws - first_draw);
+  for (auto& one : errors) one.resize(static_cast<std::size_t>(row * layout.targets));
+  for (std::size_t at = 0; at < parts.size(); ++at)
+    for (std::size_t n = 0; n < parts[at].rows.size(); ++n)
+      std::ranges::copy(missed[at].row(static_cast<std::int64_t>(n)),
+                        errors[at / folds].begin() + parts[at].rows[n] * layout.targets);
   return errors;
 }
 

@@ -68,8 +68,9 @@ class HeldOut {
                std::vector<double>& errors) const;
   /// Errors of a cluster's pieces by at least so many draws: [draws][pieces, targets].
   std::shared_ptr<const ByDraw> cluster_errors(const Members& members, std::size_t draws) const;
-  std::vector<double> predict_cluster(const Members& members, std::span<const double> sums,
-                                      std::span<const std::int32_t> folds) const;
+  /// By the draws [first_draw, draws).
+  ByDraw predict_cluster(const Members& members, std::span<const double> sums,
+                         std::size_t first_draw, std::size_t draws) const;
   void add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces) const;
   /// The noise for which pieces of episodes that `counts`, none counting more than kMostUnusual,
   /// have the usual errors on average: [targets].
