@@ -163,6 +163,13 @@ std::vector<double> step_sums(const Trajectories& data, std::int64_t begin, std:
   return sums;
 }
 
+void copy_sums_of_first(const StatisticsLayout& all, const double* sums,
+                        const StatisticsLayout& few, double* out) {
+  std::copy_n(sums, few.cross(), out);
+  std::copy_n(sums + all.cross(), few.squares() - few.cross(), out + few.cross());
+  std::copy_n(sums + all.squares(), few.size() - few.squares(), out + few.squares());
+}
+
 std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end) {
   const auto length = end - begin;
   const auto count = std::max<std::int64_t>(1, (length + kPiece / 2) / kPiece);
@@ -238,6 +245,27 @@ void KeptSums::make_room(std::span<const std::int64_t> bounds, Communicator& ran
   };
   values_ = {ranks, std::move(own_episodes), row, from(0)};
   pieces_ = {ranks, std::move(own_pieces), row, from(bytes_of(episodes()))};
+}
+
+std::unique_ptr<const KeptSums> KeptSums::of_first(std::int64_t features) const {
+  auto result = std::unique_ptr<KeptSums>(new KeptSums({features, layout().targets}, workers()));
+  for (std::int64_t i = 0; i < episodes(); ++i) {
+    for (auto p = first_piece(i); p < last_piece(i); ++p)
+      result->add_piece(static_cast<std::int64_t>(piece_steps(p)));
+    result->end_episode();
+  }
+  result->make_room(std::array{std::int64_t{0}, episodes()}, *one_process());
+  const auto copy = [&](const CommonArray<double>& from, const CommonArray<double>& to,
+                        std::int64_t rows) {
+    workers().chunks(rows, 64, [&](std::int64_t begin, std::int64_t end) {
+      for (auto n = begin; n < end; ++n)
+        copy_sums_of_first(layout(), row(from, n).data(), result->layout(),
+                           result->row(to, n).data());
+    });
+  };
+  copy(values_, result->values_, episodes());
+  if (pieces_) copy(pieces_, result->pieces_, pieces());
+  return result;
 }
 
 std::unique_ptr<const EpisodeStatistics> KeptSums::subset(

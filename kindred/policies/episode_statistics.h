@@ -28,6 +28,10 @@ struct StatisticsLayout {
   std::int64_t size() const { return steps() + 1; }
 };
 
+/// Sums of the first features from those of all, which begin with the same: `few` has as many targets.
+void copy_sums_of_first(const StatisticsLayout& all, const double* sums,
+                        const StatisticsLayout& few, double* out);
+
 /// Steps [begin, end) of an episode in pieces of about 200 steps, so that a part that went where no
 /// other episode did can be told from the rest.
 std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin, std::int64_t end);
@@ -173,6 +177,8 @@ class KeptSums final : public EpisodeStatistics {
            const Workers& workers, const std::string& device = "cpu",
            Communicator& ranks = *one_process());
 
+  /// Those of the first features alone, without another look at the data.
+  std::unique_ptr<const KeptSums> of_first(std::int64_t features) const;
   /// Each is one piece: no sums of parts of it are kept.
   std::unique_ptr<const EpisodeStatistics> subset(
       std::span<const std::int64_t> episodes) const override;

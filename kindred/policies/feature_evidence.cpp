@@ -14,6 +14,14 @@ FeatureEvidence::FeatureEvidence(const Trajectories& data, const FeatureMap& map
       statistics_(std::make_unique<KeptSums>(data, map_, *targets_, workers, device, ranks)),
       held_out_(std::make_unique<HeldOut>(*statistics_, data.ids, ridge)) {}
 
+FeatureEvidence::FeatureEvidence(const FeatureEvidence& richer, const FeatureMap& map,
+                                 std::span<const std::string> ids)
+    : map_(map),
+      targets_(richer.targets_),
+      ridge_(richer.ridge_),
+      statistics_(dynamic_cast<const KeptSums&>(*richer.statistics_).of_first(map.count())),
+      held_out_(std::make_unique<HeldOut>(*statistics_, ids, ridge_)) {}
+
 FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole,
                                  std::unique_ptr<const EpisodeStatistics> statistics)
     : map_(whole.map_),

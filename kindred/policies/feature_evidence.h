@@ -17,6 +17,10 @@ class FeatureEvidence final : public Evidence {
                   const Workers& workers, const std::string& device = "cpu",
                   Communicator& ranks = *one_process());
 
+  /// By the first features alone: `map` is the one of `richer` with fewer cosines.
+  FeatureEvidence(const FeatureEvidence& richer, const FeatureMap& map,
+                  std::span<const std::string> ids);
+
   std::int64_t episodes() const override { return statistics_->episodes(); }
   double steps() const override { return statistics_->total_steps(); }
   ExactFit fit(std::vector<std::int32_t> labels, const Links& links) const override {

@@ -150,9 +150,7 @@ class HeldOutPair {
     for (const auto features : features_) {
       const StatisticsLayout few{features, layout_.targets};
       std::vector<double> own(static_cast<std::size_t>(few.size()));
-      std::copy_n(sums.begin(), few.cross(), own.begin());
-      std::copy_n(sums.begin() + layout_.cross(), few.squares() - few.cross(),
-                  own.begin() + few.cross());
+      copy_sums_of_first(layout_, sums.data(), few, own.data());
       policies.push_back(solve_policy(few, own, ridge_));
     }
     return policies;

@@ -60,13 +60,21 @@ class Search {
  private:
   SearchResult first_look() {
     run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
-    View view = plain();
+    View view, richer;
+    if (options_.tables) {
+      view.evidence = std::make_shared<TableEvidence>(data_, run_);
+    } else if (options_.cosines == 0) {
+      view = with_features(*numbers_);
+    } else {
+      const auto map = numbers_->with_cosines(options_.cosines);
+      const auto evidence = evidence_with(map);
+      richer = {evidence, map};
+      view = {std::make_shared<FeatureEvidence>(*evidence, *numbers_, data_.ids), *numbers_};
+    }
     const auto most = std::max(options_.k, options_.k_max) + kSpareClusters;
     const auto descents = descend(search_, *view.evidence, options_.starts, most);
     auto answers = best_of(*view.evidence, descents);
-    if (!options_.tables && options_.cosines > 0) {
-      run_.report({.stage = "richer statistics", .fraction = 0.0, .sizes = {}});
-      View richer = with_features(numbers_->with_cosines(options_.cosines));
+    if (richer.evidence) {
       auto refined = best_of(*richer.evidence, descents);
       if (best_v(refined) > best_v(answers)) {
         view = std::move(richer);
@@ -124,17 +132,14 @@ class Search {
     std::optional<FeatureMap> map;  // none where policies are tables
   };
 
-  View plain() {
-    if (options_.tables) return {std::make_shared<TableEvidence>(data_, run_), std::nullopt};
-    return with_features(*numbers_);
-  }
+  View with_features(const FeatureMap& map) { return {evidence_with(map), map}; }
 
-  View with_features(const FeatureMap& map) {
+  std::shared_ptr<const FeatureEvidence> evidence_with(const FeatureMap& map) {
     const Stopwatch clock;
     auto evidence = std::make_shared<FeatureEvidence>(data_, map, targets_, options_.ridge, run_,
                                                       run_.device, ranks_of(run_));
     statistics_seconds_ += clock.seconds();
-    return {std::move(evidence), map};
+    return evidence;
   }
 
   /// For each k the partition with the highest V in this view, after rounds in it.
