@@ -19,6 +19,7 @@
 #include "kindred/policies/feature_evidence.h"
 #include "kindred/policies/held_out_score.h"
 #include "kindred/policies/pair_costs.h"
+#include "kindred/policies/separation.h"
 #include "tests/clustering/synthetic.h"
 
 namespace kindred {
@@ -325,6 +326,61 @@ TEST(HeldOut, PrefersTheTruthToWhatOnlyMemorises) {
 }
 
 /// Few episodes, each held out alone, and more of them in folds: what sums of all pieces say.
+TEST(EpisodeStatistics, OfTheFirstFeaturesAreThoseMadeOfThemAlone) {
+  for (const std::int64_t length : {70, 450}) {  // one piece, and several
+    const auto data = testing::linear_control({.episodes = 5, .length = length});
+    const Exact all(data, 9), few(data, 2);
+    const auto first = all.statistics.of_first(few.map.count());
+    ASSERT_EQ(first->pieces(), few.statistics.pieces());
+    for (std::int64_t i = 0; i < 5; ++i)
+      EXPECT_THAT(first->of(i), ::testing::ElementsAreArray(few.statistics.of(i)));
+    for (std::int64_t p = 0; p < first->pieces(); ++p) {
+      EXPECT_EQ(first->piece_steps(p), few.statistics.piece_steps(p));
+      EXPECT_EQ(first->piece_sums(p), few.statistics.piece_sums(p));
+    }
+  }
+}
+
+TEST(EpisodeStatistics, ErrorsUnderSeveralPoliciesAreThoseUnderEach) {
+  // So many features that caches do not hold the sums of all pieces at once.
+  const Exact exact(testing::linear_control({.episodes = 40, .length = 20}), 300, 2);
+  const auto& sums = exact.statistics;
+  std::vector<PiecesOfPolicy> asked(3);
+  for (std::int64_t p = 0; p < sums.pieces(); ++p) {
+    if (p % 2 == 0) asked[0].pieces.push_back(p);
+    if (p % 3 > 0) asked[1].pieces.push_back(p);
+  }
+  for (std::int64_t n = 0; n < 2; ++n)
+    asked[static_cast<std::size_t>(n)].policy = solve_policy(sums.layout(), sums.of(n), kRidge);
+  const auto errors = sums.errors_under(asked);
+  ASSERT_EQ(errors.size(), asked.size());
+  for (std::size_t n = 0; n < 2; ++n)
+    EXPECT_EQ(errors[n].values, sums.piece_errors(asked[n].pieces, asked[n].policy).values);
+  EXPECT_EQ(errors[2].rows, 0) << "no piece was asked for";
+}
+
+TEST(CheckedSeparation, IsDecidedByFewStepsWhereTheyLeaveNoDoubt) {
+  const auto ask = [](double needed, std::int64_t episodes) {
+    const auto all = testing::linear_control({.episodes = 60, .length = 502});
+    std::vector<std::int64_t> first(static_cast<std::size_t>(episodes));
+    std::iota(first.begin(), first.end(), 0);
+    const auto data = select_episodes(all, first);
+    // As it was seen in all, whatever the part.
+    const FeatureMap numbers(all.observations, 0);
+    const auto targets = std::make_shared<ActionTargets>(all.actions);
+    const FeatureEvidence evidence(data, numbers, targets, kRidge, Workers(2));
+    Answer answer;
+    const auto labels = data.labels.span();
+    answer.fit = {.labels = {labels.begin(), labels.end()}, .k = 2, .rounds = {}};
+    answer.held_out.noise.assign(2, 1.0);
+    answer.needed = needed;
+    return checked_separation(data, evidence, numbers, targets, {.cosines = 5}, answer, Workers(2));
+  };
+  // Ten episodes of each of two policies have 5,000 steps.
+  EXPECT_EQ(ask(0.08, 60), ask(0.08, 20));
+  EXPECT_NE(ask(100.0, 60), ask(100.0, 20)) << "more is needed, so more steps are looked at";
+}
+
 TEST(PairCosts, AreThoseOfTheHeldOutScore) {
   for (const std::int64_t episodes : {20, 90}) {
     const auto data = testing::linear_control({.episodes = episodes, .policies = 2});
