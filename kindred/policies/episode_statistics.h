@@ -28,7 +28,8 @@ struct StatisticsLayout {
   std::int64_t size() const { return steps() + 1; }
 };
 
-/// Sums of the first features from those of all, which begin with the same: `few` has as many targets.
+/// Sums of the first features from those of all, which begin with the same: `few` has as many
+/// targets.
 void copy_sums_of_first(const StatisticsLayout& all, const double* sums,
                         const StatisticsLayout& few, double* out);
 

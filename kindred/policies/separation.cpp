@@ -21,8 +21,8 @@ constexpr double kCheckedShare = 0.6;           // of the separation: more featu
 // Of each of the two: fewer decide where they leave no doubt.
 constexpr std::int64_t kCheckedSteps[] = {5000, 20000};
 constexpr double kNoDoubt = 2.0;            // times what is needed
-constexpr std::int64_t kGatedSteps = 6000;      // likewise
-constexpr std::int64_t kMostGated = 100;        // numbers per observation
+constexpr std::int64_t kGatedSteps = 6000;  // likewise
+constexpr std::int64_t kMostGated = 100;    // numbers per observation
 
 /// Episodes of two clusters, and which of the two each is in.
 struct TwoClusters {
