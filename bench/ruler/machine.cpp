@@ -80,7 +80,7 @@ void time_bytes(const Settings& settings, bool cold) {
                       [&] {
                         const int file = open_file();
                         if (cold) posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-                        const auto line = timed([&] {
+                        auto line = timed([&] {
                           while (read(file, buffer.data(), buffer.size()) > 0) {
                           }
                         });
