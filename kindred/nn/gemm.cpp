@@ -7,11 +7,12 @@
 namespace kindred {
 namespace {
 
-/// What a generation of processors computes with: vectors of so many bytes, and as many rows of
-/// sums, two vectors each, as its registers hold beside the factors.
-template <int Bytes, int Rows>
+/// What a generation of processors computes with: vectors of so many bytes, as many rows of sums,
+/// two vectors each, as its registers hold beside the factors, and how many vectors side by side
+/// are best where many rows read them.
+template <int Bytes, int Rows, int Columns = 2>
 struct Registers {
-  static constexpr int kBytes = Bytes, kRows = Rows;
+  static constexpr int kBytes = Bytes, kRows = Rows, kColumns = Columns;
   template <class T>
   struct Of {
     // A using would ignore the attributes of a type that is not yet known.
@@ -29,6 +30,8 @@ constexpr std::int64_t kDepth = 256;
 /// Rows of C from which on a panel of B is read often enough to be laid out one line after another:
 /// lines a power of two apart would share a few places of the cache.
 constexpr std::int64_t kRowsWorthPacking = 24;
+/// More rows than this GCC does not unroll, and keeps their sums in memory.
+constexpr int kMostRows = 12;
 
 /// A(i, j) = data[i * row_stride + j * column_stride].
 template <class T>
@@ -112,11 +115,11 @@ template <class Machine, int Rows, int Columns, class T>
   }
 }
 
-/// All m rows of C for one or two columns of vectors.
+/// All m rows of C for some columns of vectors.
 template <class Machine, int Columns, class T>
 [[gnu::always_inline]] inline void panel(std::int64_t m, std::int64_t k, Operand<T> a, const T* b,
                                          std::int64_t b_stride, const Target<T>& c) {
-  constexpr auto kRows = 2 * Machine::kRows / Columns;
+  constexpr auto kRows = std::min(kMostRows, 2 * Machine::kRows / Columns);
   std::int64_t i = 0;
   for (; i + kRows <= m; i += kRows)
     tile<Machine, kRows, Columns>(k, a.from(i), b, b_stride, c.from(i, 0));
@@ -129,11 +132,14 @@ template <class Machine>
                                          Operand<float> a, const float* b, float* c,
                                          const Ends<float>& ends) {
   using InMemory = typename Machine::template Of<float>::InMemory;
+  // Half a vector is enough for the last columns, and costs half where a whole one is computed in
+  // two steps.
+  using Narrow = Registers<Machine::kBytes == 64 ? 32 : Machine::kBytes, Machine::kRows>;
   constexpr auto kWidth = Machine::template Of<float>::kWidth;
-  constexpr auto kPanel = 2 * kWidth;
+  constexpr auto kPanel = Machine::kColumns * kWidth;
+  constexpr auto kNarrow = Narrow::template Of<float>::kWidth;
   alignas(64) float packed[kDepth * kPanel];
-  const bool pack = m >= kRowsWorthPacking && n > kPanel;
-  const auto columns = padded(n - ends.padding, kWidth);
+  const auto columns = padded(n - ends.padding, kNarrow);
   std::int64_t depth = 0;
   do {
     const auto part = std::min(kDepth, k - depth);
@@ -145,18 +151,21 @@ template <class Machine>
                                 .bias = ends.bias,
                                 .gate = last ? ends.gate : nullptr}};
     const auto a_part = a.from(0, depth);
+    const float* b_part = b + depth * n;
     std::int64_t j = 0;
-    for (; j + kPanel <= columns; j += kPanel) {
-      const float* b_part = b + depth * n + j;
-      if (pack)
+    if (m >= kRowsWorthPacking)
+      for (; j + kPanel <= columns; j += kPanel) {
         for (std::int64_t p = 0; p < part; ++p)
-          for (auto l : {std::int64_t{0}, kWidth})
+          for (std::int64_t l = 0; l < kPanel; l += kWidth)
             *reinterpret_cast<InMemory*>(packed + p * kPanel + l) =
-                *reinterpret_cast<const InMemory*>(b_part + p * n + l);
-      panel<Machine, 2>(m, part, a_part, pack ? packed : b_part, pack ? kPanel : n,
-                        target.from(0, j));
-    }
-    if (j < columns) panel<Machine, 1>(m, part, a_part, b + depth * n + j, n, target.from(0, j));
+                *reinterpret_cast<const InMemory*>(b_part + p * n + j + l);
+        panel<Machine, Machine::kColumns>(m, part, a_part, packed, kPanel, target.from(0, j));
+      }
+    for (; j + 2 * kWidth <= columns; j += 2 * kWidth)
+      panel<Machine, 2>(m, part, a_part, b_part + j, n, target.from(0, j));
+    for (; j + kWidth <= columns; j += kWidth)
+      panel<Machine, 1>(m, part, a_part, b_part + j, n, target.from(0, j));
+    if (j < columns) panel<Narrow, 1>(m, part, a_part, b_part + j, n, target.from(0, j));
     depth += part;
   } while (depth < k);
   if (columns < n && !ends.accumulate)
@@ -290,7 +299,7 @@ struct Products {
 KINDRED_PRODUCTS(baseline, , 16, 6)
 #if KINDRED_GENERATIONS
 KINDRED_PRODUCTS(v3, __attribute__((target("arch=x86-64-v3"))), 32, 6)
-KINDRED_PRODUCTS(v4, __attribute__((target("arch=x86-64-v4"))), 64, 12)
+KINDRED_PRODUCTS(v4, __attribute__((target("arch=x86-64-v4"))), 64, 12, 4)
 #endif
 #undef KINDRED_PRODUCTS
 
