@@ -74,11 +74,12 @@ class CpuEncoder {
   // candidate), the recurrent part of the candidate, states, prefixes, keys and values, attention.
   std::vector<float> layer1_, layer2_, gru_input_, gates_, candidate_, previous_, states_,
       prefixes_, keys_values_, attention_;
-  std::vector<float> most_, total_;       // of the attention scores, per sequence and head
-  std::vector<float> recurrent_, carry_;  // one time's
-  std::vector<float> d_keys_values_, d_prefixes_, d_states_;  // gradients, per step
-  std::vector<float> d_input_, d_recurrent_;                  // of the gates' two parts, per step
-  std::vector<float> d_gru_input_, d_layer2_, d_layer1_;      // per distinct pair
+  std::vector<float> most_, total_;              // of the attention scores, per sequence and head
+  std::vector<float> recurrent_, carry_;         // one time's
+  std::vector<float> d_keys_values_, d_states_;  // gradients, per step
+  std::vector<float> d_input_, d_recurrent_;     // of the gates' two parts, per step
+  std::vector<float> d_gru_input_;               // per distinct pair
+  std::vector<float> d_prefixes_, d_layer2_, d_layer1_;  // of rows that go back together
 };
 
 class CpuDecoder {

@@ -72,13 +72,29 @@ void gru_cell_backward(std::int64_t rows, std::int64_t width, const float* __res
 void CpuEncoder::forward(const AutoencoderWeights& w, const SequenceBatch& batch, float* features) {
   const auto& layers = w.layers();
   const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
-  layers.step1.forward(pairs, batch.pairs.data(), w.parameters(), layer1_, /*rectify=*/true);
-  layers.step2.forward(pairs, layer1_.data(), w.parameters(), layer2_, /*rectify=*/true);
-  layers.gru_input.forward(pairs, layer2_.data(), w.parameters(), gru_input_);
+  grow(layer1_, pairs * layers.step1.outputs);
+  grow(layer2_, pairs * layers.step2.outputs);
+  grow(gru_input_, pairs * layers.gru_input.outputs);
+  for_rows_together(pairs, [&](std::int64_t begin, std::int64_t rows) {
+    float* layer1 = layer1_.data() + begin * layers.step1.outputs;
+    float* layer2 = layer2_.data() + begin * layers.step2.outputs;
+    layers.step1.forward(rows, batch.pairs.data() + begin * layers.step1.inputs, w.parameters(),
+                         layer1, /*rectify=*/true);
+    layers.step2.forward(rows, layer1, w.parameters(), layer2, /*rectify=*/true);
+    layers.gru_input.forward(rows, layer2, w.parameters(),
+                             gru_input_.data() + begin * layers.gru_input.outputs);
+  });
   run_gru(w, batch);
   const auto steps = batch.steps();
-  layers.prefix.forward(steps, states_.data(), w.parameters(), prefixes_, /*rectify=*/true);
-  layers.keys_values.forward(steps, prefixes_.data(), w.parameters(), keys_values_);
+  grow(prefixes_, steps * layers.prefix.outputs);
+  grow(keys_values_, steps * layers.keys_values.outputs);
+  for_rows_together(steps, [&](std::int64_t begin, std::int64_t rows) {
+    float* prefixes = prefixes_.data() + begin * layers.prefix.outputs;
+    layers.prefix.forward(rows, states_.data() + begin * layers.prefix.inputs, w.parameters(),
+                          prefixes, /*rectify=*/true);
+    layers.keys_values.forward(rows, prefixes, w.parameters(),
+                               keys_values_.data() + begin * layers.keys_values.outputs);
+  });
   attend(w, batch, features);
 }
 
@@ -154,11 +170,18 @@ void CpuEncoder::backward(const AutoencoderWeights& w, const SequenceBatch& batc
   const auto& layers = w.layers();
   const auto steps = batch.steps();
   attend_backward(w, batch, features, feature_gradient, gradient);
-  layers.keys_values.parameter_gradient(steps, prefixes_.data(), d_keys_values_.data(), gradient);
-  layers.keys_values.pass_back(steps, d_keys_values_.data(), w.transposed(), d_prefixes_,
-                               /*add=*/false, prefixes_.data());
-  layers.prefix.parameter_gradient(steps, states_.data(), d_prefixes_.data(), gradient);
-  layers.prefix.pass_back(steps, d_prefixes_.data(), w.transposed(), d_states_);
+  grow(d_states_, steps * layers.prefix.inputs);
+  for_rows_together(steps, [&](std::int64_t begin, std::int64_t rows) {
+    const float* prefixes = prefixes_.data() + begin * layers.prefix.outputs;
+    const float* d_keys_values = d_keys_values_.data() + begin * layers.keys_values.outputs;
+    layers.keys_values.parameter_gradient(rows, prefixes, d_keys_values, gradient);
+    layers.keys_values.pass_back(rows, d_keys_values, w.transposed(), d_prefixes_, /*add=*/false,
+                                 prefixes);
+    layers.prefix.parameter_gradient(rows, states_.data() + begin * layers.prefix.inputs,
+                                     d_prefixes_.data(), gradient);
+    layers.prefix.pass_back(rows, d_prefixes_.data(), w.transposed(),
+                            d_states_.data() + begin * layers.prefix.inputs);
+  });
   gru_backward(w, batch);
   layers.gru_recurrent.parameter_gradient(steps, previous_.data(), d_recurrent_.data(), gradient);
   steps_backward(w, batch, gradient);
@@ -220,13 +243,18 @@ void CpuEncoder::steps_backward(const AutoencoderWeights& w, const SequenceBatch
   const auto pairs = static_cast<std::int64_t>(batch.pairs.size()) / layers.step1.inputs;
   const float* d_input =
       gather_gradients(pairs, layers.gru_input.outputs, batch.pair_of_step, d_input_, d_gru_input_);
-  layers.gru_input.parameter_gradient(pairs, layer2_.data(), d_input, gradient);
-  layers.gru_input.pass_back(pairs, d_input, w.transposed(), d_layer2_, /*add=*/false,
-                             layer2_.data());
-  layers.step2.parameter_gradient(pairs, layer1_.data(), d_layer2_.data(), gradient);
-  layers.step2.pass_back(pairs, d_layer2_.data(), w.transposed(), d_layer1_, /*add=*/false,
-                         layer1_.data());
-  layers.step1.parameter_gradient(pairs, batch.pairs.data(), d_layer1_.data(), gradient);
+  for_rows_together(pairs, [&](std::int64_t begin, std::int64_t rows) {
+    const float* layer1 = layer1_.data() + begin * layers.step1.outputs;
+    const float* layer2 = layer2_.data() + begin * layers.step2.outputs;
+    const float* d_rows = d_input + begin * layers.gru_input.outputs;
+    layers.gru_input.parameter_gradient(rows, layer2, d_rows, gradient);
+    layers.gru_input.pass_back(rows, d_rows, w.transposed(), d_layer2_, /*add=*/false, layer2);
+    layers.step2.parameter_gradient(rows, layer1, d_layer2_.data(), gradient);
+    layers.step2.pass_back(rows, d_layer2_.data(), w.transposed(), d_layer1_, /*add=*/false,
+                           layer1);
+    layers.step1.parameter_gradient(rows, batch.pairs.data() + begin * layers.step1.inputs,
+                                    d_layer1_.data(), gradient);
+  });
 }
 
 }  // namespace kindred

@@ -16,10 +16,9 @@ void for_each_set(std::int64_t rows, std::int64_t columns, const float* x, Visit
 
 }  // namespace
 
-void Linear::forward(std::int64_t rows, const float* x, const float* parameters,
-                     std::vector<float>& out, bool rectify) const {
-  grow(out, rows * outputs);
-  gemm(rows, outputs, inputs, {x, inputs, 1}, parameters + weight, out.data(),
+void Linear::forward(std::int64_t rows, const float* x, const float* parameters, float* out,
+                     bool rectify) const {
+  gemm(rows, outputs, inputs, {x, inputs, 1}, parameters + weight, out,
        {.bias = bias == kNoBias ? nullptr : parameters + bias,
         .rectify = rectify,
         .padding = padding});
@@ -32,10 +31,9 @@ void Linear::parameter_gradient(std::int64_t rows, const float* x, const float* 
   if (bias != kNoBias) sum_rows(rows, outputs, delta, gradient + bias, add);
 }
 
-void Linear::pass_back(std::int64_t rows, const float* delta, const float* transposed,
-                       std::vector<float>& below, bool add, const float* rectified) const {
-  grow(below, rows * inputs);
-  gemm(rows, inputs, outputs - padding, {delta, outputs, 1}, transposed + weight, below.data(),
+void Linear::pass_back(std::int64_t rows, const float* delta, const float* transposed, float* below,
+                       bool add, const float* rectified) const {
+  gemm(rows, inputs, outputs - padding, {delta, outputs, 1}, transposed + weight, below,
        {.accumulate = add, .gate = rectified});
 }
 
