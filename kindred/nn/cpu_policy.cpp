@@ -77,7 +77,7 @@ void CpuPolicy::all_log_probs(std::span<const float> inputs, std::span<float> ou
   const auto rows = rows_of(inputs);
   const auto actions = architecture_.actions, stride = network_.output_stride();
   network_.forward(rows, inputs.data(), pass);
-  float* logits = pass.heads[0].data();
+  float* logits = pass.outputs.data();
   log_softmax(rows, actions, stride, logits);
   for (std::int64_t b = 0; b < rows; ++b)
     std::copy_n(logits + b * stride, actions, out.data() + b * actions);
@@ -87,8 +87,9 @@ void CpuPolicy::log_densities(std::span<const float> inputs, std::span<const flo
                               std::span<float> out, Mlp::Pass& pass) const {
   const auto rows = rows_of(inputs);
   network_.forward(rows, inputs.data(), pass);
-  gaussian_log_densities(rows, architecture_.actions, network_.output_stride(),
-                         pass.heads[0].data(), pass.heads[1].data(), actions.data(), out.data());
+  const float* means = pass.outputs.data();
+  gaussian_log_densities(rows, architecture_.actions, network_.output_stride(), means,
+                         means + architecture_.actions, actions.data(), out.data());
 }
 
 void CpuPolicy::distribution(std::span<const float> inputs, std::span<float> out) const {
@@ -96,9 +97,9 @@ void CpuPolicy::distribution(std::span<const float> inputs, std::span<float> out
   const auto actions = architecture_.actions, stride = network_.output_stride();
   Mlp::Pass pass;
   network_.forward(rows, inputs.data(), pass);
-  float* to = out.data();
+  const auto numbers = network_.shape().heads * actions;
   for (std::int64_t b = 0; b < rows; ++b)
-    for (const auto& head : pass.heads) to = std::copy_n(head.data() + b * stride, actions, to);
+    std::copy_n(pass.outputs.data() + b * stride, numbers, out.data() + b * numbers);
   if (architecture_.discrete) {
     log_softmax(rows, actions, actions, out.data());
     std::ranges::transform(out, out.begin(), [](float x) { return std::exp(x); });
@@ -115,7 +116,7 @@ double CpuPolicy::gradient_on_weights(std::span<const float> inputs,
   const auto rows = rows_of(inputs);
   const auto actions = architecture_.actions, stride = network_.output_stride();
   network_.forward(rows, inputs.data(), pass_);
-  float* logits = pass_.heads[0].data();
+  float* logits = pass_.outputs.data();
   log_softmax(rows, actions, stride, logits);
   deltas_.assign(static_cast<std::size_t>(rows * stride), 0.0F);
   double loss = 0.0;
@@ -137,14 +138,14 @@ double CpuPolicy::gradient_on_weights(std::span<const float> inputs,
 double CpuPolicy::gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
                                       std::span<const float> weights) {
   const auto rows = rows_of(inputs);
-  const auto stride = network_.output_stride();
+  const auto width = architecture_.actions, stride = network_.output_stride();
   network_.forward(rows, inputs.data(), pass_);
-  deltas_.assign(static_cast<std::size_t>(2 * rows * stride), 0.0F);
+  deltas_.assign(static_cast<std::size_t>(rows * stride), 0.0F);
   factors_.resize(weights.size());
   std::ranges::transform(weights, factors_.begin(), std::negate<>{});
-  const double loss = gaussian_gradient(rows, architecture_.actions, stride, pass_.heads[0].data(),
-                                        pass_.heads[1].data(), actions.data(), factors_.data(),
-                                        deltas_.data(), deltas_.data() + rows * stride);
+  const float* means = pass_.outputs.data();
+  const double loss = gaussian_gradient(rows, width, stride, means, means + width, actions.data(),
+                                        factors_.data(), deltas_.data(), deltas_.data() + width);
   backward(inputs);
   return loss;
 }

@@ -76,7 +76,7 @@ class CpuPolicy {
   Mlp::Pass pass_;  // of whoever trains; distribution() has its own
   Adam adam_;
   std::vector<float> gradient_;
-  std::vector<float> deltas_;   // the loss's gradient at the outputs, [heads, batch, output_stride]
+  std::vector<float> deltas_;   // the loss's gradient at the outputs, [batch, output_stride]
   std::vector<float> factors_;  // of the actions' log-densities in the loss, [batch]
 };
 

@@ -46,6 +46,10 @@ Mlp::Mlp(MlpShape shape) : shape_(std::move(shape)) {
   for (std::int64_t head = 0; head < shape_.heads; ++head) place(shape_.outputs);
   parameters_.resize(static_cast<std::size_t>(offset));
   transposed_.resize(static_cast<std::size_t>(offset));
+  const auto outputs = shape_.heads * shape_.outputs, stride = padded(outputs);
+  output_ = {width, stride, 0, width * stride, stride - outputs};
+  output_parameters_.resize(static_cast<std::size_t>((width + 1) * stride));
+  output_transposed_.resize(output_parameters_.size());
 }
 
 void Mlp::initialise(Random random, double output_gain) {
@@ -69,10 +73,23 @@ void Mlp::set_parameters(std::span<const float> values) {
   parameters_changed();
 }
 
+template <class Visit>
+void Mlp::for_each_head_row(const Visit& visit) const {
+  for (std::int64_t head = 0; head < shape_.heads; ++head) {
+    const auto& linear = layers_[shape_.hidden.size() + static_cast<std::size_t>(head)].linear;
+    for (std::int64_t row = 0; row <= linear.inputs; ++row)  // the bias follows the last
+      visit(linear.weight + row * linear.outputs, row * output_.outputs + head * shape_.outputs);
+  }
+}
+
 void Mlp::parameters_changed() {
-  for (std::size_t l = 0; l < layers_.size(); ++l)
-    if (!reads_inputs(l))
-      layers_[l].linear.transpose_weight(parameters_.data(), transposed_.data());
+  for (std::size_t l = 1; l < shape_.hidden.size(); ++l)
+    layers_[l].linear.transpose_weight(parameters_.data(), transposed_.data());
+  for_each_head_row([&](std::int64_t from, std::int64_t to) {
+    std::copy_n(parameters_.data() + from, shape_.outputs, output_parameters_.data() + to);
+  });
+  if (!shape_.hidden.empty())
+    output_.transpose_weight(output_parameters_.data(), output_transposed_.data());
 }
 
 std::vector<float> Mlp::packed() const {
@@ -105,51 +122,62 @@ void Mlp::unpack(std::span<const float> values) {
 void Mlp::forward(std::size_t layer, std::int64_t rows, const float* x,
                   std::vector<float>& out) const {
   const auto& linear = layers_[layer].linear;
-  const bool hidden = layer < shape_.hidden.size();
   const bool sparse = reads_inputs(layer) && shape_.sparse;
-  const bool rectify = hidden && !sparse && shape_.activation == Activation::kRelu;
+  const bool rectify = !sparse && shape_.activation == Activation::kRelu;
   if (sparse)
     linear.forward_sparse(rows, x, parameters_.data(), out);
   else
     linear.forward(rows, x, parameters_.data(), out, rectify);
-  if (hidden && !rectify) activate(shape_.activation, rows * linear.outputs, out.data());
-}
-
-void Mlp::parameter_gradient(std::size_t layer, std::int64_t rows, const float* x,
-                             const float* delta, std::span<float> gradient, bool add) const {
-  const auto& linear = layers_[layer].linear;
-  if (reads_inputs(layer) && shape_.sparse)
-    linear.parameter_gradient_sparse(rows, x, delta, gradient.data(), add);
-  else
-    linear.parameter_gradient(rows, x, delta, gradient.data(), add);
+  if (!rectify) activate(shape_.activation, rows * linear.outputs, out.data());
 }
 
 std::span<const float> Mlp::forward(std::int64_t rows, const float* x, Pass& pass) const {
   pass.hidden.resize(shape_.hidden.size());
-  pass.heads.resize(static_cast<std::size_t>(shape_.heads));
   std::size_t layer = 0;
   for (auto& out : pass.hidden) {
     forward(layer++, rows, x, out);
     x = out.data();
   }
-  for (auto& out : pass.heads) forward(layer++, rows, x, out);
-  return {pass.heads.front().data(), static_cast<std::size_t>(rows * output_stride())};
+  if (reads_inputs(layer) && shape_.sparse)
+    output_.forward_sparse(rows, x, output_parameters_.data(), pass.outputs);
+  else
+    output_.forward(rows, x, output_parameters_.data(), pass.outputs);
+  return {pass.outputs.data(), static_cast<std::size_t>(rows * output_stride())};
+}
+
+void Mlp::parameter_gradient(std::size_t layer, const Linear& linear, std::int64_t rows,
+                             const float* x, const float* delta, float* gradient, bool add) const {
+  if (reads_inputs(layer) && shape_.sparse)
+    linear.parameter_gradient_sparse(rows, x, delta, gradient, add);
+  else
+    linear.parameter_gradient(rows, x, delta, gradient, add);
+}
+
+void Mlp::head_gradients(std::int64_t rows, const float* x, const float* delta, Pass& pass,
+                         std::span<float> gradient, bool add) const {
+  auto& found = pass.output_gradient;
+  found.resize(output_parameters_.size());
+  if (add)
+    for_each_head_row([&](std::int64_t from, std::int64_t to) {
+      std::copy_n(gradient.data() + from, shape_.outputs, found.data() + to);
+    });
+  parameter_gradient(shape_.hidden.size(), output_, rows, x, delta, found.data(), add);
+  const auto padding = layers_.back().linear.padding;
+  for_each_head_row([&](std::int64_t to, std::int64_t from) {
+    float* end = std::copy_n(found.data() + from, shape_.outputs, gradient.data() + to);
+    if (!add) std::fill_n(end, padding, 0.0F);
+  });
 }
 
 template <class Visit>
 void Mlp::walk_back(std::int64_t rows, std::span<const float> delta, Pass& pass,
                     const Visit& visit) const {
   const auto depth = shape_.hidden.size();
+  if (depth == 0) return;
   const bool relu = shape_.activation == Activation::kRelu;
-  const auto below = [&](std::size_t l) { return pass.hidden[l - 1].data(); };
-  const float* head_delta = delta.data();
-  for (auto l = depth; l < layers_.size(); ++l, head_delta += rows * output_stride()) {
-    visit(l, head_delta);
-    const bool all_heads = l + 1 == layers_.size();
-    if (depth > 0)
-      layers_[l].linear.pass_back(rows, head_delta, transposed_.data(), pass.delta, l > depth,
-                                  relu && all_heads ? below(depth) : nullptr);
-  }
+  const auto rectified = [&](std::size_t l) { return relu ? pass.hidden[l].data() : nullptr; };
+  output_.pass_back(rows, delta.data(), output_transposed_.data(), pass.delta, /*add=*/false,
+                    rectified(depth - 1));
   for (auto l = depth; l-- > 0;) {
     const auto& linear = layers_[l].linear;
     if (!relu)
@@ -158,18 +186,17 @@ void Mlp::walk_back(std::int64_t rows, std::span<const float> delta, Pass& pass,
     visit(l, pass.delta.data());
     if (l == 0) return;
     linear.pass_back(rows, pass.delta.data(), transposed_.data(), pass.below, /*add=*/false,
-                     relu ? below(l) : nullptr);
+                     rectified(l - 1));
     std::swap(pass.delta, pass.below);
   }
 }
 
 void Mlp::backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
                    std::span<float> gradient, bool add) const {
-  const auto depth = shape_.hidden.size();
+  const auto below = [&](std::size_t l) { return l > 0 ? pass.hidden[l - 1].data() : x; };
+  head_gradients(rows, below(shape_.hidden.size()), delta.data(), pass, gradient, add);
   walk_back(rows, delta, pass, [&](std::size_t l, const float* layer_delta) {
-    const auto reads = std::min(l, depth);  // heads all read the last hidden layer
-    const float* below = reads > 0 ? pass.hidden[reads - 1].data() : x;
-    parameter_gradient(l, rows, below, layer_delta, gradient, add);
+    parameter_gradient(l, layers_[l].linear, rows, below(l), layer_delta, gradient.data(), add);
   });
 }
 

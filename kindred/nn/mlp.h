@@ -31,8 +31,8 @@ class Mlp {
   explicit Mlp(MlpShape shape);
 
   const MlpShape& shape() const { return shape_; }
-  /// Numbers per row of a head's outputs and their gradients: the outputs, then zeros.
-  std::int64_t output_stride() const { return padded(shape_.outputs); }
+  /// Numbers per row of outputs and their gradients: one head's after the other's, then zeros.
+  std::int64_t output_stride() const { return output_.outputs; }
 
   /// Weights normal with deviation 1/sqrt(inputs), times `output_gain` in the heads.
   void initialise(Random random, double output_gain);
@@ -55,16 +55,17 @@ class Mlp {
 
   struct Pass {
     std::vector<std::vector<float>> hidden;  // per layer [rows, width]
-    std::vector<std::vector<float>> heads;   // per head [rows, output_stride]
+    std::vector<float> outputs;              // [rows, output_stride]
     std::vector<float> delta, below;         // [rows, width]
+    std::vector<float> output_gradient;      // as output_parameters_
     std::vector<float> columns, inputs;      // of input_gradient
   };
 
-  /// x: [rows, inputs] → [rows, output_stride], the first head's, which lives in `pass`.
+  /// x: [rows, inputs] → [rows, output_stride], which lives in `pass`.
   std::span<const float> forward(std::int64_t rows, const float* x, Pass& pass) const;
 
   /// After forward on the same rows: adds the gradient of a loss whose gradient with respect to the
-  /// outputs is `delta` [heads, rows, output_stride] (0 in the padding) to `gradient`, shaped as
+  /// outputs is `delta` [rows, output_stride] (0 in the padding) to `gradient`, shaped as
   /// the parameters; or sets `gradient` to it.
   void backward(std::int64_t rows, const float* x, std::span<const float> delta, Pass& pass,
                 std::span<float> gradient, bool add = true) const;
@@ -81,13 +82,19 @@ class Mlp {
     std::int64_t inputs, outputs;  // without the padding
   };
   bool reads_inputs(std::size_t layer) const { return layer == 0 || shape_.hidden.empty(); }
-  /// What the layer makes of x, its activation included.
+  /// What the hidden layer makes of x, its activation included.
   void forward(std::size_t layer, std::int64_t rows, const float* x, std::vector<float>& out) const;
-  void parameter_gradient(std::size_t layer, std::int64_t rows, const float* x, const float* delta,
-                          std::span<float> gradient, bool add) const;
+  void parameter_gradient(std::size_t layer, const Linear& linear, std::int64_t rows,
+                          const float* x, const float* delta, float* gradient, bool add) const;
+  void head_gradients(std::int64_t rows, const float* x, const float* delta, Pass& pass,
+                      std::span<float> gradient, bool add) const;
   void parameters_changed();
-  /// From the last layer to the first: calls visit(layer, the gradient of what it made, before its
-  /// activation).
+  /// Calls visit(offset in the parameters, offset in output_parameters_) for each row of a head's
+  /// weight and for its bias: shape_.outputs numbers.
+  template <class Visit>
+  void for_each_head_row(const Visit& visit) const;
+  /// From the last hidden layer to the first: calls visit(layer, the gradient of what it made,
+  /// before its activation).
   template <class Visit>
   void walk_back(std::int64_t rows, std::span<const float> delta, Pass& pass,
                  const Visit& visit) const;
@@ -95,7 +102,10 @@ class Mlp {
   MlpShape shape_;
   std::vector<Layer> layers_;  // hidden, then heads
   std::vector<float> parameters_;
-  std::vector<float> transposed_;  // weights of layers that do not read the inputs
+  std::vector<float> transposed_;  // weights of hidden layers that do not read the inputs
+  // All heads as one layer: heads of a few numbers would each fill a part of a vector.
+  Linear output_;
+  std::vector<float> output_parameters_, output_transposed_;
 };
 
 }  // namespace kindred

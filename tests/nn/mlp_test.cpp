@@ -53,7 +53,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{{.inputs = 1, .hidden = {16}, .outputs = 1}, 1},
                       Case{{.inputs = 3, .hidden = {16, 32, 16}, .outputs = 20}, 1},
                       Case{{.inputs = 5, .hidden = {17, 6}, .outputs = 2}, 1},
-                      Case{{.inputs = 2, .hidden = {}, .outputs = 3}, 1}),
+                      Case{{.inputs = 2, .hidden = {}, .outputs = 3}, 1},
+                      Case{{.inputs = 6, .hidden = {17, 16}, .outputs = 6, .heads = 2}, 1},
+                      Case{{.inputs = 8, .hidden = {16}, .outputs = 11, .heads = 3}, 1},
+                      Case{{.inputs = 4, .hidden = {}, .outputs = 5, .heads = 2}, 1},
+                      Case{{.inputs = 90, .hidden = {}, .outputs = 5, .heads = 2, .sparse = true},
+                           12}),
     [](const auto& tested) {
       return fmt::format("{}{}", tested.param.shape.sparse ? "Sparse" : "Of",
                          tested.param.shape.inputs);
@@ -66,7 +71,7 @@ TEST_P(MlpOf, ForwardMatchesTheDefinition) {
   Mlp::Pass pass;
   const auto outputs = network.forward(kRows, x.data(), pass);
   const auto stride = static_cast<std::size_t>(network.output_stride());
-  ASSERT_EQ(network.output_stride(), padded(shape().outputs));
+  ASSERT_EQ(network.output_stride(), padded(shape().heads * shape().outputs));
   ASSERT_EQ(outputs.size(), kRows * stride);
   const auto width = static_cast<std::size_t>(shape().inputs);
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -83,7 +88,8 @@ std::vector<float> random_factors(const Mlp& network, std::int64_t rows) {
   auto factors = random_rows(rows, network.output_stride());
   const auto stride = static_cast<std::size_t>(network.output_stride());
   for (std::size_t i = 0; i < factors.size(); ++i)
-    if (i % stride >= static_cast<std::size_t>(network.shape().outputs)) factors[i] = 0.0F;
+    if (i % stride >= static_cast<std::size_t>(network.shape().heads * network.shape().outputs))
+      factors[i] = 0.0F;
   return factors;
 }
 

@@ -10,23 +10,26 @@
 
 namespace kindred {
 
-/// The outputs for one row x; `parameters` are packed.
+/// The outputs for one row x, one head's after the other's; `parameters` are packed.
 inline std::vector<double> exact_outputs(const MlpShape& shape, std::span<const double> parameters,
                                          std::vector<double> x) {
-  auto widths = shape.hidden;
-  widths.push_back(shape.outputs);
   auto next = parameters.begin();
-  for (std::size_t layer = 0; layer < widths.size(); ++layer) {
-    std::vector<double> y(static_cast<std::size_t>(widths[layer]));
+  const auto layer = [&](std::int64_t width) {
+    std::vector<double> y(static_cast<std::size_t>(width));
     for (const double value : x)
       for (auto& sum : y) sum += value * *next++;
     for (auto& sum : y) sum += *next++;
-    if (layer + 1 < widths.size())
-      for (auto& sum : y)
-        sum = shape.activation == Activation::kTanh ? std::tanh(sum) : std::max(sum, 0.0);
-    x = std::move(y);
+    return y;
+  };
+  for (const auto width : shape.hidden) {
+    x = layer(width);
+    for (auto& sum : x)
+      sum = shape.activation == Activation::kTanh ? std::tanh(sum) : std::max(sum, 0.0);
   }
-  return x;
+  std::vector<double> outputs;
+  for (std::int64_t head = 0; head < shape.heads; ++head)
+    for (const double value : layer(shape.outputs)) outputs.push_back(value);
+  return outputs;
 }
 
 /// Of a row of floats.
