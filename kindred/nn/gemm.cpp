@@ -13,6 +13,10 @@ namespace {
 template <int Bytes, int Rows, int Columns = 2>
 struct Registers {
   static constexpr int kBytes = Bytes, kRows = Rows, kColumns = Columns;
+  /// Whether a panel is laid out one line after another before it is read: lines a power of two
+  /// apart would share a few places of the first cache. A wide panel is more than that holds and
+  /// comes from the second in any case.
+  static constexpr bool kPacks = Columns == 2;
   template <class T>
   struct Of {
     // A using would ignore the attributes of a type that is not yet known.
@@ -27,9 +31,8 @@ struct Registers {
 constexpr std::int64_t kBlock = 384;
 /// Rows of B per pass: a panel of it stays in the first cache.
 constexpr std::int64_t kDepth = 256;
-/// Rows of C from which on a panel of B is read often enough to be laid out one line after another:
-/// lines a power of two apart would share a few places of the cache.
-constexpr std::int64_t kRowsWorthPacking = 24;
+/// Rows of C from which on a panel of B is read often enough to be as wide as is best.
+constexpr std::int64_t kManyRows = 24;
 /// More rows than this GCC does not unroll, and keeps their sums in memory.
 constexpr int kMostRows = 12;
 
@@ -138,7 +141,7 @@ template <class Machine>
   constexpr auto kWidth = Machine::template Of<float>::kWidth;
   constexpr auto kPanel = Machine::kColumns * kWidth;
   constexpr auto kNarrow = Narrow::template Of<float>::kWidth;
-  alignas(64) float packed[kDepth * kPanel];
+  [[maybe_unused]] alignas(64) float packed[Machine::kPacks ? kDepth * kPanel : 1];
   const auto columns = padded(n - ends.padding, kNarrow);
   std::int64_t depth = 0;
   do {
@@ -153,13 +156,18 @@ template <class Machine>
     const auto a_part = a.from(0, depth);
     const float* b_part = b + depth * n;
     std::int64_t j = 0;
-    if (m >= kRowsWorthPacking)
+    if (m >= kManyRows)
       for (; j + kPanel <= columns; j += kPanel) {
-        for (std::int64_t p = 0; p < part; ++p)
-          for (std::int64_t l = 0; l < kPanel; l += kWidth)
-            *reinterpret_cast<InMemory*>(packed + p * kPanel + l) =
-                *reinterpret_cast<const InMemory*>(b_part + p * n + j + l);
-        panel<Machine, Machine::kColumns>(m, part, a_part, packed, kPanel, target.from(0, j));
+        const float* lines = b_part + j;
+        if constexpr (Machine::kPacks) {
+          for (std::int64_t p = 0; p < part; ++p)
+            for (std::int64_t l = 0; l < kPanel; l += kWidth)
+              *reinterpret_cast<InMemory*>(packed + p * kPanel + l) =
+                  *reinterpret_cast<const InMemory*>(lines + p * n + l);
+          lines = packed;
+        }
+        panel<Machine, Machine::kColumns>(m, part, a_part, lines, Machine::kPacks ? kPanel : n,
+                                          target.from(0, j));
       }
     for (; j + 2 * kWidth <= columns; j += 2 * kWidth)
       panel<Machine, 2>(m, part, a_part, b_part + j, n, target.from(0, j));
