@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,46 +14,32 @@
 namespace kindred {
 namespace {
 
-/// Where the first rank's file in memory is found by the others.
+constexpr std::size_t kFilesAtOnce = 16;  // more than most runs need
+
+/// Where the first rank's files in memory are found by the others.
 struct Whereabouts {
   int process = 0;
-  int file = -1;            // -1: there is none
-  std::uint64_t token = 0;  // so that no other file is taken for it
+  std::uint64_t token = 0;  // so that no other file is taken for one of them
+  std::array<int, kFilesAtOnce> files = {};
 
   std::string name() const { return fmt::format("kindred-{:016x}", token); }
-  std::string path() const { return fmt::format("/proc/{}/fd/{}", process, file); }
+  std::string path(int file) const { return fmt::format("/proc/{}/fd/{}", process, file); }
 };
 
-class File {
- public:
-  explicit File(int file) : file_(file) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (file_ >= 0) ::close(file_);
-  }
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
-
-int make_file(std::size_t bytes, Whereabouts& where) {
-  std::random_device random;
-  where.token = (std::uint64_t{random()} << 32U) | random();
-  where.process = ::getpid();
-  const int file = ::memfd_create(where.name().c_str(), MFD_CLOEXEC);
-  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0) where.file = file;
-  return file;
+/// A limit on the size of files would be met only when one rank takes memory, too late for all to
+/// send instead.
+bool files_have_limit() {
+  rlimit limit = {};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
 /// Of another machine, or where processes do not see each other, the path leads elsewhere.
-int open_file(const Whereabouts& where) {
+int open_file(const Whereabouts& where, int file) {
+  const auto path = where.path(file);
   std::array<char, 256> target = {};
-  if (where.file < 0 || ::readlink(where.path().c_str(), target.data(), target.size() - 1) < 0)
-    return -1;
+  if (file < 0 || ::readlink(path.c_str(), target.data(), target.size() - 1) < 0) return -1;
   if (!std::string(target.data()).starts_with("/memfd:" + where.name())) return -1;
-  return ::open(where.path().c_str(), O_RDWR | O_CLOEXEC);
+  return ::open(path.c_str(), O_RDWR | O_CLOEXEC);
 }
 
 // Linux 6.1 has it; headers may be older. Unlike other ways to large pages in common memory it does
@@ -61,7 +48,6 @@ constexpr int kCollapse = 25;  // MADV_COLLAPSE
 
 /// At an address where large pages can be.
 std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
-  if (file < 0) return nullptr;
   const auto room = bytes + kLargePage;
   void* const somewhere =
       ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -78,17 +64,44 @@ std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
 
 }  // namespace
 
-std::shared_ptr<std::byte> share_memory(Communicator& ranks, std::size_t bytes) {
-  if (ranks.size() == 1 || bytes == 0) return nullptr;
-  if (bytes >= kLargePage) bytes = whole_large_pages(bytes);
+CommonMemory::~CommonMemory() { close_files(); }
+
+void CommonMemory::close_files() {
+  for (const int file : files_) ::close(file);
+  files_.clear();
+}
+
+bool CommonMemory::make_files(Communicator& ranks) {
   Whereabouts where;
-  const File made(ranks.is_first() ? make_file(bytes, where) : -1);
+  if (ranks.is_first()) {
+    std::random_device random;
+    where.token = (std::uint64_t{random()} << 32U) | random();
+    where.process = ::getpid();
+    for (auto& file : where.files) file = ::memfd_create(where.name().c_str(), MFD_CLOEXEC);
+  }
   ranks.broadcast(std::as_writable_bytes(std::span(&where, 1)), 0);
-  const File opened(ranks.is_first() ? -1 : open_file(where));
-  auto memory = map(ranks.is_first() ? where.file : opened.get(), bytes);
-  std::int64_t have_it = memory ? 1 : 0;
-  ranks.all_reduce({&have_it, 1});  // and the first keeps its file open until all have
-  return have_it == ranks.size() ? memory : nullptr;
+  for (const int told : where.files)
+    if (const int file = ranks.is_first() ? told : open_file(where, told); file >= 0)
+      files_.push_back(file);
+  std::int64_t have_all = files_.size() == kFilesAtOnce && !files_have_limit() ? 1 : 0;
+  ranks.all_reduce({&have_all, 1});  // and the first keeps its files until all have opened them
+  if (have_all < ranks.size()) close_files();
+  return !files_.empty();
+}
+
+std::shared_ptr<std::byte> CommonMemory::take(Communicator& ranks, std::size_t bytes) {
+  if (ranks.size() == 1 || bytes == 0) return nullptr;
+  if (files_.empty() && !make_files(ranks)) return nullptr;
+  if (bytes >= kLargePage) bytes = whole_large_pages(bytes);
+  const int file = files_.back();
+  // Every rank says how large it is, so that nobody has to wait for the first.
+  auto memory = ::ftruncate(file, static_cast<off_t>(bytes)) == 0 ? map(file, bytes) : nullptr;
+  if (!memory)
+    throw IoError("{} bytes of memory that processes share cannot be mapped on rank {}", bytes,
+                  ranks.rank());
+  files_.pop_back();
+  ::close(file);
+  return memory;
 }
 
 void claim_memory(std::span<std::byte> part) {

@@ -16,10 +16,27 @@ namespace kindred {
 
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
-/// So many bytes, zero at first, until the last rank has let go of them; null where the ranks
-/// cannot share any. It has no name on any disk, so that nothing stays behind when processes are
-/// killed. Collective.
-std::shared_ptr<std::byte> share_memory(Communicator& ranks, std::size_t bytes);
+/// What ranks on one machine take their common memory from.
+class CommonMemory {
+ public:
+  CommonMemory() = default;
+  CommonMemory(const CommonMemory&) = delete;
+  CommonMemory& operator=(const CommonMemory&) = delete;
+  ~CommonMemory();
+
+  /// So many bytes, zero at first, until the last rank has let go of them; null where the ranks
+  /// cannot share any. It has no name on any disk, so that nothing stays behind when processes are
+  /// killed. Every rank takes the same, but need not wait for the others: they meet in it only when
+  /// all files are used up.
+  std::shared_ptr<std::byte> take(Communicator& ranks, std::size_t bytes);
+
+ private:
+  /// False where not all ranks have them. Collective.
+  bool make_files(Communicator& ranks);
+  void close_files();
+
+  std::vector<int> files_;  // in memory, still empty: finding each other's takes two exchanges
+};
 
 /// So many bytes more, so that what comes after them begins with a large page.
 constexpr std::size_t whole_large_pages(std::size_t bytes) {

@@ -134,7 +134,7 @@ class GlooGroup final : public Communicator {
 
   std::shared_ptr<std::byte> common_memory(std::size_t bytes) override {
     if (!shares_memory_ || bytes == 0) return nullptr;
-    auto memory = share_memory(*this, bytes);
+    auto memory = memory_.take(*this, bytes);
     shares_memory_ = memory != nullptr;  // where it failed once, it is not tried again
     return memory;
   }
@@ -179,6 +179,7 @@ class GlooGroup final : public Communicator {
   std::unique_ptr<Watch> watch_;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
   std::int64_t bytes_ = 0;
+  CommonMemory memory_;
   bool shares_memory_ = options_.shares_memory;
 };
 

@@ -87,6 +87,27 @@ TEST(Group, WhatIsLeftOfCommonMemoryStaysValid) {
   });
 }
 
+TEST(Group, TakesCommonMemoryWithoutAnExchange) {
+  together(3, [](const auto& ranks) {
+    const auto own = static_cast<std::size_t>(ranks->rank());
+    std::vector<std::shared_ptr<std::byte>> taken;
+    const auto take = [&] {
+      taken.push_back(ranks->common_memory(100));
+      ASSERT_TRUE(taken.back());
+      taken.back().get()[own] = static_cast<std::byte>(taken.size());
+    };
+    take();
+    const auto before = ranks->bytes();
+    for (int i = 0; i < 5; ++i) take();
+    EXPECT_EQ(ranks->bytes(), before);
+    while (taken.size() < 40) take();  // until those that were made at once are used up
+    meet(*ranks);
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      for (std::size_t r = 0; r < 3; ++r)
+        ASSERT_EQ(taken[i].get()[r], static_cast<std::byte>(i + 1)) << i << " of rank " << r;
+  });
+}
+
 TEST(Group, SpreadsPieces) {
   for (const std::int64_t size : {2, 3})
     together(size, [](const auto& ranks) {
