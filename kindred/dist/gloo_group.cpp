@@ -1,4 +1,5 @@
 #include <ATen/ATen.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -82,6 +83,29 @@ std::shared_ptr<gloo::transport::Device> network_device(const GroupOptions& opti
   return Group::createDefaultDevice();
 }
 
+/// While this lives, threads that are started do not take a core from one that runs. Gloo's thread
+/// polls as long as another of its process holds the lock of a connection; where it was woken by
+/// what that one sends, it would take its core and poll for milliseconds, until the next tick.
+class PatientThreads {
+ public:
+  PatientThreads() {
+    if (usual_ == SCHED_OTHER) set(SCHED_BATCH);
+  }
+  PatientThreads(const PatientThreads&) = delete;
+  PatientThreads& operator=(const PatientThreads&) = delete;
+  ~PatientThreads() {
+    if (usual_ == SCHED_OTHER) set(SCHED_OTHER);
+  }
+
+ private:
+  static void set(int policy) {
+    const sched_param none = {};
+    ::sched_setscheduler(0, policy, &none);  // of this thread; those it starts get the same
+  }
+
+  int usual_ = ::sched_getscheduler(0);
+};
+
 class GlooGroup final : public Communicator {
  public:
   explicit GlooGroup(const GroupOptions& options)
@@ -97,6 +121,7 @@ class GlooGroup final : public Communicator {
                      .patience = options.patience,
                      .on_loss = options.on_loss});
     checked([&] {
+      const PatientThreads of_gloo;
       auto how = c10d::ProcessGroupGloo::Options::create(kGlooWaits);
       how->devices.push_back(network_device(options));
       how->threads = 1;
