@@ -58,7 +58,7 @@ struct EvaluateCommand {
     const auto memory = limit.promise(run_folder);
     const Trajectories loaded = load_dataset(fitted.record, data);
     const auto acted_in = make_environment(loaded);
-    const Evaluation result = [&] {
+    Evaluation result = [&] {
       ProgressBar bar;
       RunContext context;
       context.progress = [&bar](const Progress& progress) { bar.show(progress); };
@@ -72,7 +72,7 @@ struct EvaluateCommand {
 
     Json json = {{"run", fs::absolute(run_folder).lexically_normal().string()},
                  {"method", fitted.record.method},
-                 {"options", to_json(evaluate.describe())}};
+                 {"options", to_json(result.options.describe())}};
     json.update(to_json(result));
     json["seconds"] = clock.seconds();
     save_evaluation(folder, result, json);

@@ -84,4 +84,45 @@ void DrawOrder::expect(std::span<const std::int64_t> episodes) const {
   }
 }
 
+DrawBuffer::DrawBuffer(const Trajectories& data, std::vector<Stretch> own, std::int64_t steps,
+                       std::int64_t sharers, Random random)
+    : data_(data),
+      draws_(data, steps),
+      own_(std::move(own)),
+      room_(draws_.is_buffered() ? steps / sharers + 1 : data.steps()) {
+  if (!draws_.is_buffered()) return;
+  std::vector<std::int64_t> order, place(static_cast<std::size_t>(data.episodes()));
+  draws_.shuffle(random, order);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  std::ranges::stable_sort(
+      own_, {}, [&](const Stretch& one) { return place[static_cast<std::size_t>(one.episode)]; });
+}
+
+bool DrawBuffer::refill() {
+  if (left_ > 0) return false;
+  left_ = 0;
+  held_.clear();
+  ends_.clear();
+  for (std::size_t taken = 0; taken < own_.size() && left_ < room_; ++taken) {
+    held_.push_back(own_[next_++ % own_.size()]);
+    ends_.push_back(left_ += held_.back().end - held_.back().begin);
+  }
+  expect(held_);
+  return true;
+}
+
+std::int64_t DrawBuffer::draw(Random& random) const {
+  const auto at = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(ends_.back())));
+  const auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, at) - ends_.begin());
+  return data_.offsets[held_[i].episode] + held_[i].end - (ends_[i] - at);
+}
+
+void DrawBuffer::expect(std::span<const Stretch> stretches) const {
+  if (!draws_.is_buffered()) return;
+  std::vector<std::int64_t> episodes;
+  for (const auto& one : stretches) episodes.push_back(one.episode);
+  draws_.expect(episodes);
+}
+
 }  // namespace kindred

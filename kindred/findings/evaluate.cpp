@@ -7,6 +7,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
+#include "kindred/data/draw_order.h"
 #include "kindred/experts/rollout.h"
 #include "kindred/findings/centre_policy.h"
 #include "kindred/nn/policy_stack.h"
@@ -98,14 +99,15 @@ class Cloner {
  public:
   Cloner(const Centres& centres, const Trajectories& data, const EvaluateOptions& options,
          const RunContext& context)
-      : data_(data), shape_(centres, data), seed_(options.seed), context_(context) {}
+      : data_(data), shape_(centres, data), options_(options), context_(context) {}
 
   /// Trains `start`, each policy on its own episodes, for at most `rounds`.
   void train(PolicyStack start, std::int64_t rounds, const std::string& stage,
              PolicyGroup& group) const {
     CloningOptions options;
     options.max_rounds = rounds;
-    options.seed = seed_;
+    options.buffer_steps = options_.buffer_steps;
+    options.seed = options_.seed;
     options.stage = stage;
     group.training =
         clone_policies(data_, shape_.view, group.episodes, options, start, context_, group.weights);
@@ -116,15 +118,15 @@ class Cloner {
   void train_new(std::int64_t rounds, const std::string& stage, PolicyGroup& group) const {
     PolicyStack start(shape_.architecture, static_cast<std::int64_t>(group.episodes.size()));
     for (std::int64_t i = 0; i < start.size(); ++i)
-      start.initialise(
-          i, Random(static_cast<std::uint64_t>(seed_), stage, static_cast<std::uint64_t>(i)));
+      start.initialise(i, Random(static_cast<std::uint64_t>(options_.seed), stage,
+                                 static_cast<std::uint64_t>(i)));
     train(std::move(start), rounds, stage, group);
   }
 
  private:
   const Trajectories& data_;
   NetworkShape shape_;
-  std::int64_t seed_;
+  const EvaluateOptions& options_;
   const RunContext& context_;
 };
 
@@ -299,6 +301,7 @@ OptionTable EvaluateOptions::describe() {
           "to the picked cluster."),
       flag("deterministic", deterministic,
            "Act by the mean, or the most likely action, instead of drawing one."),
+      buffer_option(buffer_steps),
       integer("seed", seed, 0, kMany, "Names the random streams."),
   };
 }
@@ -341,7 +344,11 @@ Pick pick_cluster(std::span<const std::int32_t> labels, std::int64_t k,
 }
 
 Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Environment& environment,
-                    const EvaluateOptions& options, const RunContext& context) {
+                    const EvaluateOptions& requested, const RunContext& context) {
+  Evaluation result;
+  result.options = requested;
+  result.options.buffer_steps = resolve_buffer(requested.buffer_steps, data);
+  const auto& options = result.options;
   const auto returns = episode_returns(data);
   require_data_of(run, data);
   require_returns(returns, options);
@@ -350,7 +357,6 @@ Evaluation evaluate(const LoadedRun& run, const Trajectories& data, const Enviro
   require_acts_in(environment.spec(), data.observations.dim(), data.actions.is_discrete(),
                   data.actions.is_discrete() ? data.actions.count() : data.actions.dim());
 
-  Evaluation result;
   result.environment = environment.spec().name;
   result.environment_options = environment.options();
   const Cloner cloner(*run.centres, data, options, context);

@@ -34,6 +34,7 @@ struct EvaluateOptions {
   std::int64_t labelled = 10;
   bool weighted = false;
   bool deterministic = true;
+  std::int64_t buffer_steps = 0;
   std::int64_t seed = 0;
 
   OptionTable describe();
@@ -60,6 +61,7 @@ struct Pick {
 };
 
 struct Evaluation {
+  EvaluateOptions options;  ///< Complete: what was left to the data is decided.
   std::string environment;
   nlohmann::json environment_options;
   std::vector<PolicyResult> clusters;    ///< [k]

@@ -7,6 +7,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/core/shared_progress.h"
+#include "kindred/data/draw_order.h"
 #include "kindred/nn/cpu_policy.h"
 #include "kindred/policies/step_trainer.h"
 
@@ -19,50 +20,64 @@ constexpr double kRateDrop = 0.25;
 
 /// The steps of one group, apart: most to train on, some to judge by.
 struct Split {
-  std::vector<std::int64_t> training, held_out;
+  std::vector<Stretch> training, held_out;
 
   /// `thinning` decides which steps of episodes that count less than 1 are used.
   Split(const Trajectories& data, const std::vector<std::int64_t>& episodes,
         std::span<const double> weights, Random thinning) {
     const auto count = std::ssize(episodes);
-    const auto counts = [&](std::int64_t n) {
-      return weights.empty() || thinning.uniform() < weights[static_cast<std::size_t>(n)];
-    };
     for (std::int64_t n = 0; n < count; ++n) {
       const auto episode = episodes[static_cast<std::size_t>(n)];
-      const auto begin = data.offsets[episode];
-      const auto end = data.offsets[episode + 1];
-      auto first_held_out = end;
+      const auto length = data.length(episode);
+      auto first_held_out = length;
       if (count < kEnoughEpisodes)
-        first_held_out -= end - begin > 1 ? std::max<std::int64_t>(1, (end - begin) / kHeldOut) : 0;
+        first_held_out -= length > 1 ? std::max<std::int64_t>(1, length / kHeldOut) : 0;
       else if (n % kHeldOut == kEnoughEpisodes - 1)
-        first_held_out = begin;
-      for (auto t = begin; t < end; ++t)
-        if (counts(n)) (t < first_held_out ? training : held_out).push_back(t);
+        first_held_out = 0;
+      if (weights.empty()) {
+        add(training, {episode, 0, first_held_out});
+        add(held_out, {episode, first_held_out, length});
+        continue;
+      }
+      for (std::int64_t t = 0; t < length; ++t)
+        if (thinning.uniform() < weights[static_cast<std::size_t>(n)])
+          add(t < first_held_out ? training : held_out, {episode, t, t + 1});
     }
     if (training.empty()) throw InvalidArgument("no step counts enough to clone a policy from");
     if (held_out.empty()) held_out = training;  // too few to spare any
+  }
+
+ private:
+  static void add(std::vector<Stretch>& to, const Stretch& more) {
+    if (more.begin == more.end) return;
+    if (!to.empty() && to.back().episode == more.episode && to.back().end == more.begin)
+      to.back().end = more.end;
+    else
+      to.push_back(more);
   }
 };
 
 /// Trains one policy; the stack always holds its best round.
 class PolicyCloner {
  public:
-  PolicyCloner(const Trajectories& data, const NetworkView& view,
-               const std::vector<std::int64_t>& episodes, std::span<const double> weights,
+  PolicyCloner(const Trajectories& data, const NetworkView& view, Split steps,
                const CloningOptions& options, PolicyStack& policies, std::int64_t index,
                const Workers& workers)
-      : trainer_(data, view, workers),
-        steps_(data, episodes, weights,
-               Random(static_cast<std::uint64_t>(options.seed), "thin",
-                      static_cast<std::uint64_t>(index))),
+      : data_(data),
+        trainer_(data, view, workers),
+        held_out_(std::move(steps.held_out)),
+        training_(data, std::move(steps.training), options.buffer_steps, policies.size(),
+                  Random(static_cast<std::uint64_t>(options.seed), "buffer")),
         options_(options),
         policies_(policies),
         index_(index),
         policy_(policies.architecture()),
         random_(static_cast<std::uint64_t>(options.seed), "clone",
                 static_cast<std::uint64_t>(index)),
-        batch_(static_cast<std::size_t>(options.batch_steps)) {}
+        batch_(static_cast<std::size_t>(options.batch_steps)) {
+    // As they lie in the file, where that is read again in every round.
+    if (options.buffer_steps > 0) std::ranges::stable_sort(held_out_, {}, &Stretch::episode);
+  }
 
   CloningSummary run(SharedProgress& rounds) {
     policy_.load(policies_, index_);
@@ -100,7 +115,9 @@ class PolicyCloner {
 
   void train_round(const AdamOptions& adam) {
     for (std::int64_t b = 0; b < options_.round_batches; ++b) {
-      for (auto& step : batch_) step = steps_.training[random_.below(steps_.training.size())];
+      training_.refill();
+      for (auto& step : batch_) step = training_.draw(random_);
+      training_.drawn(options_.batch_steps);
       trainer_.gradient(policy_, batch_);
       policy_.update(adam);
     }
@@ -108,15 +125,45 @@ class PolicyCloner {
   }
 
   double held_out_loss() {
-    const double loss = trainer_.loss(policy_, steps_.held_out);
+    double sum = 0.0;
+    std::int64_t count = 0, expected = 0;
+    std::vector<std::int64_t> block;
+    const auto judge = [&] {
+      trainer_.add_losses(policy_, block, sum);
+      count += std::ssize(block);
+      block.clear();
+    };
+    for (std::size_t i = 0; i < held_out_.size(); ++i) {
+      if (count + std::ssize(block) >= expected) expected += expect_held_out(i);
+      const auto& [episode, begin, end] = held_out_[i];
+      for (auto t = begin; t < end; ++t) {
+        block.push_back(data_.offsets[episode] + t);
+        if (block.size() == StepTrainer::kStepsAtOnce) judge();
+      }
+    }
+    if (!block.empty()) judge();
+    const double loss = sum / static_cast<double>(count);
     if (!std::isfinite(loss))
       throw NumericError("cloning diverged (loss {}) at learning rate {}", loss,
                          options_.adam.learning_rate);
     return loss;
   }
 
+  /// Has a disk read as many of them as the buffer has room for, from the i-th on; returns their
+  /// steps.
+  std::int64_t expect_held_out(std::size_t i) const {
+    std::int64_t steps = 0;
+    auto end = i;
+    for (; end < held_out_.size() && steps < training_.room(); ++end)
+      steps += held_out_[end].end - held_out_[end].begin;
+    training_.expect(std::span(held_out_).subspan(i, end - i));
+    return steps;
+  }
+
+  const Trajectories& data_;
   StepTrainer trainer_;
-  Split steps_;
+  std::vector<Stretch> held_out_;
+  DrawBuffer training_;
   const CloningOptions& options_;
   PolicyStack& policies_;
   std::int64_t index_;
@@ -147,8 +194,11 @@ std::vector<CloningSummary> clone_policies(const Trajectories& data, const Netwo
   const auto clone = [&](std::int64_t index, std::int64_t) {
     const auto i = static_cast<std::size_t>(index);
     const auto counted = i < weights.size() ? std::span(weights[i]) : std::span<const double>();
+    Split steps(data, groups[i], counted,
+                Random(static_cast<std::uint64_t>(options.seed), "thin",
+                       static_cast<std::uint64_t>(index)));
     summaries[i] =
-        PolicyCloner(data, view, groups[i], counted, options, policies, index, run).run(rounds);
+        PolicyCloner(data, view, std::move(steps), options, policies, index, run).run(rounds);
   };
   run.chunks(policies.size(), 1, clone, [&] { rounds.tell(); });
   return summaries;

@@ -26,6 +26,9 @@ struct CloningOptions {
   std::int64_t patience = 3;         ///< Rounds without improvement before the rate falls.
   std::int64_t rate_drops = 2;       ///< How often it does, to a quarter; then policies converged.
   double tolerance = 1e-3;           ///< Improvement of the loss per step that counts.
+  /// Steps that all policies together draw from at a time where data is larger than memory
+  /// (data/draw_order.h); 0: all.
+  std::int64_t buffer_steps = 0;
   AdamOptions adam;
   std::int64_t seed = 0;
   std::string stage = "cloning";  ///< What progress reports call it.

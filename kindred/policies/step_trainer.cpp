@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace kindred {
-namespace {
-
-constexpr std::size_t kStepsAtOnce = 512;  // activations of a block stay in cache
-
-}  // namespace
 
 void StepTrainer::look(std::span<const std::int64_t> steps) {
   workers_.throw_if_stopped();
@@ -45,25 +40,20 @@ double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> st
   return policy.gradient_on_weights(seen_, actions_);
 }
 
-double StepTrainer::loss(CpuPolicy& policy, std::span<const std::int64_t> steps) {
-  double sum = 0.0;
-  for (std::size_t begin = 0; begin < steps.size(); begin += kStepsAtOnce) {
-    const auto block = steps.subspan(begin, std::min(kStepsAtOnce, steps.size() - begin));
-    look(block);
-    if (data_.actions.is_discrete()) {
-      const auto width = static_cast<std::size_t>(data_.actions.count());
-      log_probs_.resize(block.size() * width);
-      policy.all_log_probs(seen_, log_probs_);
-      for (std::size_t i = 0; i < block.size(); ++i)
-        sum -= log_probs_[i * width + static_cast<std::size_t>(data_.actions.ints()[block[i]])];
-    } else {
-      gather_actions(block);
-      log_probs_.resize(block.size());
-      policy.log_densities(seen_, actions_, log_probs_);
-      for (const float log_prob : log_probs_) sum -= log_prob;
-    }
+void StepTrainer::add_losses(CpuPolicy& policy, std::span<const std::int64_t> steps, double& sum) {
+  look(steps);
+  if (data_.actions.is_discrete()) {
+    const auto width = static_cast<std::size_t>(data_.actions.count());
+    log_probs_.resize(steps.size() * width);
+    policy.all_log_probs(seen_, log_probs_);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      sum -= log_probs_[i * width + static_cast<std::size_t>(data_.actions.ints()[steps[i]])];
+  } else {
+    gather_actions(steps);
+    log_probs_.resize(steps.size());
+    policy.log_densities(seen_, actions_, log_probs_);
+    for (const float log_prob : log_probs_) sum -= log_prob;
   }
-  return sum / static_cast<double>(steps.size());
 }
 
 }  // namespace kindred

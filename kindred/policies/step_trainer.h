@@ -22,8 +22,9 @@ class StepTrainer {
   /// Has the policy take the gradient of the mean of -log π(action) over `steps`; returns that
   /// mean.
   double gradient(CpuPolicy& policy, std::span<const std::int64_t> steps);
-  /// The mean of -log π(action) over `steps`.
-  double loss(CpuPolicy& policy, std::span<const std::int64_t> steps);
+  static constexpr std::size_t kStepsAtOnce = 512;  ///< Activations of so many stay in cache.
+  /// Adds -log π(action) of each of at most kStepsAtOnce steps to `sum`.
+  void add_losses(CpuPolicy& policy, std::span<const std::int64_t> steps, double& sum);
 
  private:
   /// What the policy sees in each step.

@@ -183,10 +183,10 @@ Json evaluation_record(const LoadedRun& run, const Trajectories& data, const Tas
   from_json(options.describe(), variant.options, variant.name);
   options.seed = seed;
   const auto environment = environment_of(task, data);
-  const auto result = evaluate(run, data, *environment, options, context);
+  auto result = evaluate(run, data, *environment, options, context);
   Json record = {{"method", run.record.method},
                  {"started", run.record.started},
-                 {"options", to_json(options.describe())}};
+                 {"options", to_json(result.options.describe())}};
   record.update(to_json(result));
   record["machine"] = {{"device", context.device}, {"threads", context.pool->threads()}};
   add_machine(record["machine"], company);

@@ -196,6 +196,31 @@ TEST_F(MemoryProgram, NetworksDrawFromABufferWhereABudgetHasNoRoom) {
   expect_same_answer("free", "all");
 }
 
+TEST_F(MemoryProgram, ClonesDrawFromABufferWhereABudgetHasNoRoom) {
+  ASSERT_EQ(run({"generate", "path-following", "--per-expert", "7000", "-o", "large"}).code, 0);
+  cluster({"large"}, "run", {"-k", "2"});
+  const auto evaluation = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "evaluate", "run",    "--env", "path-following", "--episodes", "1",         "--rounds",
+        "1",        "--best", "0",     "--labelled",     "0",          "--threads", "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(file("run/evaluation.json"));
+  };
+  const auto losses = [](const json& found) {
+    std::vector<double> all;
+    for (const char* policies : {"clusters", "references"})
+      for (const auto& policy : found[policies]) all.push_back(policy["training"]["loss"]);
+    return all;
+  };
+  // 2,100,000 steps of eight floats: 67 MB.
+  const auto free = evaluation({}), kept = evaluation({"--memory", "130MB"});
+  EXPECT_EQ(free["options"]["buffer-steps"], 0);
+  EXPECT_EQ(kept["options"]["buffer-steps"], 130'000'000 / 4 / 32);
+  EXPECT_NE(losses(free), losses(kept));
+}
+
 TEST_F(MemoryProgram, SaysWhatIsWrongInOneSentence) {
   const auto data = make("kindred");
   expect_bad_input({"cluster", data, "--memory", "much", "-o", "run"},

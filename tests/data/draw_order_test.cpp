@@ -1,10 +1,12 @@
-// Without a buffer episodes come from all over the data; with one, blocks of neighbours do.
+// Without a buffer episodes and steps come from all over the data; with one, blocks of neighbours
+// do.
 #include "kindred/data/draw_order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -93,6 +95,76 @@ TEST(DrawOrder, ExpectingEpisodesChangesNothing) {
   const DrawOrder order(data, 100);
   order.expect(Order{7, 3, 4, 299, 3});
   order.expect({});
+}
+
+/// All but the first step of every other episode.
+std::vector<Stretch> some_of(const Trajectories& data) {
+  std::vector<Stretch> stretches;
+  for (std::int64_t i = 0; i < data.episodes(); i += 2)
+    if (data.length(i) > 1) stretches.push_back({i, 1, data.length(i)});
+  return stretches;
+}
+
+std::vector<std::int64_t> steps_of(const Trajectories& data, std::span<const Stretch> stretches) {
+  std::vector<std::int64_t> steps;
+  for (const auto& one : stretches)
+    for (auto t = one.begin; t < one.end; ++t) steps.push_back(data.offsets[one.episode] + t);
+  return steps;
+}
+
+TEST(DrawBuffer, WithoutOneAnyStepIsDrawnAsFromAList) {
+  const auto data = make_trajectories({.episodes = 60});
+  const auto own = some_of(data);
+  const auto steps = steps_of(data, own);
+  DrawBuffer buffer(data, own, 0, 3, Random(1, "buffer"));
+  Random random(2, "draws"), expected(2, "draws");
+  for (int pass = 0; pass < 3; ++pass) {
+    EXPECT_TRUE(buffer.refill());
+    EXPECT_TRUE(buffer.holds_all());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      EXPECT_EQ(buffer.refill(), false);
+      ASSERT_EQ(buffer.draw(random), steps[expected.below(steps.size())]);
+      buffer.drawn(1);
+    }
+    EXPECT_EQ(buffer.passes(), pass);
+  }
+}
+
+TEST(DrawBuffer, HoldsAShareAndGoesThroughAllOfItsOwn) {
+  const auto data = make_trajectories({.episodes = 2000});
+  const auto own = some_of(data);
+  const auto room = data.steps() / 10;
+  DrawBuffer buffer(data, own, 2 * room, 2, Random(1, "buffer"));
+  Random random(2, "draws");
+  std::map<std::int64_t, int> times;
+  while (true) {
+    ASSERT_TRUE(buffer.refill());
+    if (buffer.passes() > 0) break;
+    EXPECT_FALSE(buffer.holds_all());
+    EXPECT_GE(buffer.held_steps(), room);
+    EXPECT_LE(buffer.held_steps(), room + 100);
+    for (const auto& one : buffer.held()) ++times[one.episode];
+    const auto held = steps_of(data, buffer.held());
+    const std::set<std::int64_t> among(held.begin(), held.end());
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(among.contains(buffer.draw(random)));
+    buffer.drawn(buffer.held_steps());
+  }
+  EXPECT_EQ(times.size(), own.size());
+}
+
+TEST(DrawBuffer, PoliciesWithOneOrderReadTheSamePlaces) {
+  const auto data = make_trajectories({.episodes = 2000});
+  const auto own = some_of(data);
+  std::vector<Stretch> fewer;  // every other of them
+  for (std::size_t i = 0; i < own.size(); i += 2) fewer.push_back(own[i]);
+  DrawBuffer a(data, own, data.steps() / 10, 1, Random(1, "buffer"));
+  DrawBuffer b(data, fewer, data.steps() / 10, 1, Random(1, "buffer"));
+  a.refill();
+  b.refill();
+  std::set<std::int64_t> held_by_b;
+  for (const auto& one : b.held()) held_by_b.insert(one.episode);
+  for (const auto& one : a.held())
+    EXPECT_EQ(held_by_b.contains(one.episode), one.episode % 4 == 0) << one.episode;
 }
 
 }  // namespace

@@ -88,6 +88,25 @@ TEST(Cloning, EpisodesThatCountForNothingTeachNothing) {
                InvalidArgument);
 }
 
+TEST(Cloning, FindsEachGroupsControllerFromABuffer) {
+  const auto data = testing::linear_control({.episodes = 300, .noise = 0.3});
+  auto buffered = quick();
+  buffered.buffer_steps = data.steps() / 10;
+  std::vector<std::vector<float>> found;
+  for (const auto& options : {buffered, buffered, quick()}) {
+    Fixture f(data, true, 2);
+    const auto summaries =
+        clone_policies(f.data, f.view, groups_of(f.data, 2), options, f.policies, {});
+    for (const auto& summary : summaries) EXPECT_LT(summary.loss, summary.loss_before - 1.0);
+    found.push_back(f.parameters());
+    const NetworkCentres centres(f.view, std::move(f.policies));
+    EXPECT_EQ(best_columns(centres.score(f.data, {})),
+              std::vector<std::int32_t>(f.data.labels.begin(), f.data.labels.end()));
+  }
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_NE(found[0], found[2]);
+}
+
 TEST(Cloning, FindsADiscreteRule) {
   const auto grid = testing::gridworld("diagonal", 300);
   Fixture f(grid, false, 5);

@@ -28,19 +28,11 @@ class BatchSampler {
   void tell(Plateau& plateau) const;
 
  private:
-  /// The next of its own trajectories, as many as the buffer has room for.
-  void fill_buffer();
-
   const Trajectories& data_;
   const Options& options_;
   Random random_;
-  DrawOrder draws_;
-  std::vector<std::int64_t> own_;       // its trajectories, in the order they come into the buffer
-  std::size_t next_ = 0;                // of own_
-  std::int64_t left_ = 0;               // steps to draw until the buffer is filled again
-  bool filled_ = false;                 // for the last minibatch
-  std::vector<std::int64_t> episodes_;  // in the buffer
-  std::vector<std::int64_t> ends_;      // running sum of the episodes' lengths
+  DrawBuffer buffer_;
+  bool filled_ = false;  // for the last minibatch
   std::vector<std::int64_t> steps_;
 };
 
