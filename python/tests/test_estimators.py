@@ -126,8 +126,10 @@ except KeyboardInterrupt:
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    for line in process.stdout:
-        if "'training', 2" in line or "'round', 2" in line or " 3 " in line:
+    rounds = 0
+    for line in process.stdout:  # until it trains again after the first round
+        rounds += line.startswith("round")
+        if rounds and line.startswith("training"):
             break
     process.send_signal(signal.SIGINT)
     asked = time.monotonic()
