@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "kindred/core/error.h"
+#include "kindred/core/vectorise.h"
 #include "kindred/nn/elementwise.h"
-#include "kindred/nn/vectorise.h"
 
 namespace kindred {
 namespace {

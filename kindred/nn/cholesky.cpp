@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kindred/core/vectorise.h"
 #include "kindred/nn/gemm.h"
-#include "kindred/nn/vectorise.h"
 
 namespace kindred {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kindred/core/vectorise.h"
 #include "kindred/nn/cpu_autoencoder.h"
 #include "kindred/nn/layers.h"
-#include "kindred/nn/vectorise.h"
 
 namespace kindred {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kindred/nn/vectorise.h"
+#include "kindred/core/vectorise.h"
 
 namespace kindred {
 namespace {

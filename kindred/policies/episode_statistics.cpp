@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "kindred/clustering/over_ranks.h"
+#include "kindred/core/vectorise.h"
 #include "kindred/data/select.h"
 #include "kindred/nn/gemm.h"
-#include "kindred/nn/vectorise.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/error_forms.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kindred/nn/vectorise.h"
+#include "kindred/core/vectorise.h"
 
 namespace kindred {
 namespace {

@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "kindred/core/vectorise.h"
 #include "kindred/nn/kmeans.h"
-#include "kindred/nn/vectorise.h"
 #include "kindred/policies/exact_policies.h"
 #include "kindred/policies/state_gate.h"
 

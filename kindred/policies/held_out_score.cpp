@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/nn/vectorise.h"
+#include "kindred/core/vectorise.h"
 
 namespace kindred {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kindred/nn/vectorise.h"
+#include "kindred/core/vectorise.h"
 
 namespace kindred {
 namespace {
