@@ -8,6 +8,7 @@
 #include <span>
 
 #include "kindred/core/random.h"
+#include "kindred/core/vectorise.h"
 #include "kindred/core/words.h"
 #include "kindred/data/mind_memory.h"
 
@@ -19,6 +20,7 @@ constexpr std::int64_t kSampleNumbers = 8'000'000;
 constexpr std::int64_t kLeastSample = 2'000;
 constexpr std::int64_t kMostColumns = 128;
 constexpr std::int64_t kRowsBetween = 4096;  // one after the other, until memory is minded
+constexpr std::size_t kRowsSideBySide = 16, kNumbersSideBySide = 512;
 
 std::vector<ColumnFacts> named_columns(const std::vector<std::string>& names, std::int64_t dim,
                                        const char* kind) {
@@ -29,43 +31,92 @@ std::vector<ColumnFacts> named_columns(const std::vector<std::string>& names, st
   return columns;
 }
 
-/// The least and most of each column of rows, and whether all are finite.
+constexpr float kHighest = std::numeric_limits<float>::max();
+
+/// Widens the ranges of columns by `count` numbers, and their farthest changes by the differences
+/// from the numbers `back` before. Several rows lie side by side, so that no vector is cut short.
+KINDRED_VECTORISE
+void widen(const float* numbers, std::size_t count, std::size_t back, float* __restrict least,
+           float* __restrict most, float* __restrict farthest,
+           std::int32_t* __restrict not_finite) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = numbers[i];
+    const bool finite = std::abs(value) <= kHighest;
+    not_finite[i] |= !finite;
+    least[i] = std::min(least[i], finite ? value : kHighest);
+    most[i] = std::max(most[i], finite ? value : -kHighest);
+    farthest[i] = std::max(farthest[i], std::abs(value - *(numbers + i - back)));
+  }
+}
+
+/// The least and most of each column of rows, whether all are finite, and how far they change.
 class Ranges {
  public:
   explicit Ranges(std::size_t dim)
-      : least_(dim, kHighest), most_(dim, -kHighest), not_finite_(dim, 0) {}
+      : dim_(dim),
+        rows_(std::clamp<std::size_t>(kNumbersSideBySide / dim, 1, kRowsSideBySide)),
+        least_(rows_ * dim, kHighest),
+        most_(rows_ * dim, -kHighest),
+        farthest_(rows_ * dim, 0.0f),
+        not_finite_(rows_ * dim, 0) {}
 
+  /// Rows that have nothing to do with each other.
   void add(std::span<const float> rows) {
-    const std::size_t dim = least_.size();
-    float* __restrict least = least_.data();  // apart from each other: columns go side by side
-    float* __restrict most = most_.data();
-    std::int32_t* __restrict not_finite = not_finite_.data();
-    for (std::size_t row = 0; row + dim <= rows.size(); row += dim)
-      for (std::size_t c = 0; c < dim; ++c) {
-        const float value = rows[row + c];
-        const bool finite = std::abs(value) <= kHighest;
-        not_finite[c] |= !finite;
-        least[c] = std::min(least[c], finite ? value : kHighest);
-        most[c] = std::max(most[c], finite ? value : -kHighest);
+    const auto most = rows_ * dim_;
+    for (; !rows.empty(); rows = rows.subspan(std::min(most, rows.size())))
+      add(rows.data(), std::min(most, rows.size()) / dim_, 0);
+  }
+  /// Rows [begin, end) of all steps: parts of episodes.
+  void add(const Column<float>& rows, std::int64_t begin, std::int64_t end,
+           const Column<std::int64_t>& offsets) {
+    const float* first = rows.data();
+    const auto dim = static_cast<std::int64_t>(dim_);
+    for (auto step = begin; step < end;) {
+      while (offsets[episode_ + 1] <= step) ++episode_;
+      if (step == offsets[episode_]) add(first + step++ * dim, 1, 0);
+      for (const auto part = std::min(end, offsets[episode_ + 1]); step < part;) {
+        const auto some = std::min(part - step, static_cast<std::int64_t>(rows_));
+        add(first + step * dim, static_cast<std::size_t>(some), dim_);
+        step += some;
       }
+    }
   }
 
   void describe(std::vector<ColumnFacts>& columns) const {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      columns[c].finite = !not_finite_[c];
-      columns[c].least = std::min(least_[c], most_[c]);
-      columns[c].most = most_[c];
+    for (std::size_t c = 0; c < dim_; ++c) {
+      float least = kHighest, most = -kHighest;
+      auto& facts = columns[c];
+      for (auto i = c; i < least_.size(); i += dim_) {
+        facts.finite = facts.finite && !not_finite_[i];
+        least = std::min(least, least_[i]);
+        most = std::max(most, most_[i]);
+      }
+      facts.least = std::min(least, most);
+      facts.most = most;
+    }
+  }
+  void describe_changes(std::vector<ColumnFacts>& columns) const {
+    for (std::size_t c = 0; c < dim_; ++c) {
+      columns[c].farthest = 0.0f;
+      for (auto i = c; i < farthest_.size(); i += dim_)
+        columns[c].farthest = std::max(columns[c].farthest, farthest_[i]);
     }
   }
 
  private:
-  static constexpr float kHighest = std::numeric_limits<float>::max();
-  std::vector<float> least_, most_;
-  std::vector<std::int32_t> not_finite_;
+  void add(const float* numbers, std::size_t rows, std::size_t back) {
+    widen(numbers, rows * dim_, back, least_.data(), most_.data(), farthest_.data(),
+          not_finite_.data());
+  }
+
+  std::size_t dim_, rows_;
+  std::int64_t episode_ = 0;                    // of the last rows
+  std::vector<float> least_, most_, farthest_;  // [rows, dim]
+  std::vector<std::int32_t> not_finite_;        // the same
 };
 
-/// Shows `look` all rows, some at a time and in order, and copies on the way those that were drawn,
-/// each with the one after it.
+/// Has `look` go over all rows, some at a time and in order, and copies on the way those that were
+/// drawn, each with the one after it.
 template <class T, class Look>
 Column<T> copy_drawn(const Column<T>& rows, std::int64_t dim,
                      const std::vector<std::int64_t>& drawn, Look look) {
@@ -75,7 +126,7 @@ Column<T> copy_drawn(const Column<T>& rows, std::int64_t dim,
   const auto count = rows.size() / dim;
   for (std::int64_t begin = 0; begin < count; begin += kRowsBetween) {
     const auto end = std::min(begin + kRowsBetween, count);
-    look(rows.slice(begin * dim, (end - begin) * dim).span());
+    look(begin, end);
     for (; next != drawn.end() && *next < end; ++next)
       copies.insert(copies.end(), rows.begin() + *next * dim, rows.begin() + (*next + 2) * dim);
     mind_memory();
@@ -83,22 +134,69 @@ Column<T> copy_drawn(const Column<T>& rows, std::int64_t dim,
   return copies;
 }
 
-/// What the values of one column at the sampled steps add.
-template <class Value>
-void describe_sample(ColumnFacts& facts, const std::vector<std::int64_t>& steps, Value value) {
-  double sum = 0.0, squares = 0.0, count = 0.0;
-  const double shift = facts.least;  // keeps the squares of far-off columns exact
-  for (const auto step : steps) {
-    const float v = value(step);
-    if (!std::isfinite(v)) continue;
-    facts.binary = facts.binary && (v == facts.least || v == facts.most);
-    sum += v - shift;
-    squares += (v - shift) * (v - shift);
-    count += 1.0;
+/// What sampled steps say of columns that lie side by side.
+struct SampleSums {
+  explicit SampleSums(const std::vector<ColumnFacts>& columns)
+      : sum(columns.size(), 0.0), squares(sum), count(sum), other(columns.size(), 0) {
+    for (const auto& facts : columns) {
+      least.push_back(facts.least);
+      most.push_back(facts.most);
+    }
   }
-  if (count == 0.0) return;
-  facts.mean = shift + sum / count;
-  facts.deviation = std::sqrt(std::max(0.0, squares / count - (sum / count) * (sum / count)));
+
+  std::vector<float> least, most;
+  std::vector<double> sum, squares, count;  ///< Of finite values, from the least one on.
+  std::vector<std::int32_t> other;          ///< Whether one is neither the least nor the most.
+};
+
+KINDRED_VECTORISE_ALIKE
+void add_sample(std::size_t dim, const float* __restrict row, const float* __restrict least,
+                const float* __restrict most, double* __restrict sum, double* __restrict squares,
+                double* __restrict count, std::int32_t* __restrict other) {
+  for (std::size_t c = 0; c < dim; ++c) {
+    const bool finite = std::abs(row[c]) <= kHighest;
+    other[c] |= finite & (row[c] != least[c]) & (row[c] != most[c]);
+    // From the least on: keeps the squares of far-off columns exact.
+    const double value = finite ? row[c] - double{least[c]} : 0.0;
+    sum[c] += value;
+    squares[c] += value * value;
+    count[c] += finite ? 1.0 : 0.0;
+  }
+}
+
+/// The least and most of bytes, in the sampled steps: row(step, room) are the numbers of one.
+template <class Row>
+void describe_range(std::vector<ColumnFacts>& columns, const std::vector<std::int64_t>& steps,
+                    Row row) {
+  std::vector<float> room;
+  for (const auto step : steps) {
+    const float* values = row(step, room);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      auto& facts = columns[c];
+      facts.least = step == steps[0] ? values[c] : std::min(facts.least, values[c]);
+      facts.most = step == steps[0] ? values[c] : std::max(facts.most, values[c]);
+    }
+  }
+}
+
+/// What the sampled steps add: row(step, room) are the numbers of one.
+template <class Row>
+void describe_sample(std::vector<ColumnFacts>& columns, const std::vector<std::int64_t>& steps,
+                     Row row) {
+  SampleSums sums(columns);
+  std::vector<float> room;
+  for (const auto step : steps)
+    add_sample(columns.size(), row(step, room), sums.least.data(), sums.most.data(),
+               sums.sum.data(), sums.squares.data(), sums.count.data(), sums.other.data());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    auto& facts = columns[c];
+    const double count = sums.count[c];
+    if (count == 0.0) continue;
+    const double mean = sums.sum[c] / count;
+    facts.binary = !sums.other[c];
+    facts.mean = facts.least + mean;
+    facts.deviation = std::sqrt(std::max(0.0, sums.squares[c] / count - mean * mean));
+  }
 }
 
 }  // namespace
@@ -140,55 +238,50 @@ std::vector<std::int64_t> Chart::draw_steps() const {
 
 void Chart::describe_observations(const std::vector<std::int64_t>& drawn) {
   const auto& rows = data.observations;
-  const auto nothing = [](auto) {};
-  Ranges ranges(observations.size());
-  if (rows.is_interned()) {
-    ranges.add(rows.table().span());
-    sampled.observations = Observations::interned(rows.table(), rows.dim(),
-                                                  copy_drawn(rows.index(), 1, drawn, nothing));
-  } else if (rows.is_bytes()) {
+  const auto nothing = [](auto, auto) {};
+  const auto seen = [&](std::int64_t row, auto& room) { return sampled.seen(row, room); };
+  if (rows.is_bytes()) {
     sampled.observations =
         Observations::dense(copy_drawn(rows.bytes(), rows.dim(), drawn, nothing), rows.dim());
+    describe_range(observations, sample, seen);
   } else {
-    sampled.observations = Observations::dense(
-        copy_drawn(rows.floats(), rows.dim(), drawn, [&](auto some) { ranges.add(some); }),
-        rows.dim());
-  }
-  if (!rows.is_bytes()) ranges.describe(observations);
-  for (std::size_t c = 0; c < observations.size(); ++c) {
-    auto& facts = observations[c];
-    const auto value = [&](std::int64_t row) {
-      return sampled.seen(row, static_cast<std::int64_t>(c));
-    };
-    if (rows.is_bytes() && !sample.empty()) {
-      facts.least = facts.most = value(sample[0]);
-      for (const auto row : sample) {
-        facts.least = std::min(facts.least, value(row));
-        facts.most = std::max(facts.most, value(row));
-      }
+    Ranges ranges(observations.size());
+    if (rows.is_interned()) {
+      ranges.add(rows.table().span());
+      sampled.observations = Observations::interned(rows.table(), rows.dim(),
+                                                    copy_drawn(rows.index(), 1, drawn, nothing));
+    } else {
+      const auto look = [&](auto begin, auto end) {
+        ranges.add(rows.floats(), begin, end, data.offsets);
+      };
+      sampled.observations =
+          Observations::dense(copy_drawn(rows.floats(), rows.dim(), drawn, look), rows.dim());
+      ranges.describe_changes(observations);
     }
-    describe_sample(facts, sample, value);
+    ranges.describe(observations);
   }
+  describe_sample(observations, sample, seen);
 }
 
 void Chart::describe_actions(const std::vector<std::int64_t>& drawn) {
-  if (data.actions.is_discrete()) {
-    const auto [least, most] = std::ranges::minmax(data.actions.ints().span());
+  const auto& rows = data.actions;
+  if (rows.is_discrete()) {
+    const auto [least, most] = std::ranges::minmax(rows.ints().span());
     actions[0].least = static_cast<float>(least);
     actions[0].most = static_cast<float>(most);
-    sampled.actions = Actions::discrete(copy_drawn(data.actions.ints(), 1, drawn, [](auto) {}),
-                                        data.actions.count());
+    sampled.actions =
+        Actions::discrete(copy_drawn(rows.ints(), 1, drawn, [](auto, auto) {}), rows.count());
   } else {
     Ranges ranges(actions.size());
-    sampled.actions = Actions::continuous(copy_drawn(data.actions.floats(), data.actions.dim(),
-                                                     drawn, [&](auto some) { ranges.add(some); }),
-                                          data.actions.dim());
+    const auto look = [&](auto begin, auto end) {
+      ranges.add(rows.floats(), begin, end, data.offsets);
+    };
+    sampled.actions =
+        Actions::continuous(copy_drawn(rows.floats(), rows.dim(), drawn, look), rows.dim());
     ranges.describe(actions);
   }
-  for (std::size_t c = 0; c < actions.size(); ++c)
-    describe_sample(actions[c], sample, [&](std::int64_t row) {
-      return sampled.done(row, static_cast<std::int64_t>(c));
-    });
+  describe_sample(actions, sample,
+                  [&](std::int64_t row, auto& room) { return sampled.done(row, room); });
 }
 
 std::string Chart::episode(std::int64_t number) const {

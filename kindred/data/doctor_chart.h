@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@ namespace kindred::doctor {
 struct ColumnFacts {
   std::string name;
   float least = 0.0f, most = 0.0f;  ///< Over all steps, finite values only; of bytes, the sample.
+  /// The most it changes between two steps of an episode; of bytes and tables, nobody looked.
+  float farthest = std::numeric_limits<float>::infinity();
   bool finite = true;
   bool binary = true;                  ///< No other value in the sample than these two.
   double mean = 0.0, deviation = 0.0;  ///< In the sample.
@@ -45,6 +48,21 @@ struct StepRows {
       const float* row = observations.floats().data() + step * observations.dim();
       for (const auto column : columns) *out++ = row[column];
     }
+  }
+  /// All columns of one step: where they lie, or copied to `room`.
+  const float* seen(std::int64_t step, std::vector<float>& room) const {
+    const auto dim = observations.dim();
+    if (observations.is_interned())
+      return observations.table().data() + observations.index()[step] * dim;
+    if (!observations.is_bytes()) return observations.floats().data() + step * dim;
+    room.resize(static_cast<std::size_t>(dim));
+    observations.copy(step, step + 1, room.data());
+    return room.data();
+  }
+  const float* done(std::int64_t step, std::vector<float>& room) const {
+    if (!actions.is_discrete()) return actions.floats().data() + step * actions.dim();
+    room.assign(1, static_cast<float>(actions.ints()[step]));
+    return room.data();
   }
   float done(std::int64_t step, std::int64_t column) const {
     return actions.is_discrete() ? static_cast<float>(actions.ints()[step])

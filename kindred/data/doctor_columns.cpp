@@ -9,6 +9,7 @@
 
 #include "kindred/core/words.h"
 #include "kindred/data/doctor_chart.h"
+#include "kindred/data/least_squares.h"
 #include "kindred/data/mind_memory.h"
 
 namespace kindred::doctor {
@@ -115,41 +116,32 @@ double equal_share(const Chart& chart, const Relation& relation, std::int64_t ac
   return static_cast<double>(equal) / static_cast<double>(looked);
 }
 
-/// A column at the steps of the sample.
-struct SampledColumn {
-  std::int64_t column;
-  const ColumnFacts& facts;
-  std::vector<float> values;
-};
-
-template <class Value>
-std::vector<SampledColumn> sampled(const Chart& chart, const std::vector<ColumnFacts>& columns,
-                                   const std::vector<std::int64_t>& chosen, Value value) {
-  std::vector<SampledColumn> result;
-  for (const auto c : chosen) result.push_back({c, columns[static_cast<std::size_t>(c)], {}});
-  for (const auto row : chart.sample)
-    for (auto& one : result) one.values.push_back(value(row, one.column));
-  return result;
-}
-
-double correlation(const SampledColumn& a, const SampledColumn& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.values.size(); ++i)
-    sum += (a.values[i] - a.facts.mean) * (b.values[i] - b.facts.mean);
-  return sum / static_cast<double>(a.values.size()) / (a.facts.deviation * b.facts.deviation);
-}
-
-/// Pairs (copy, original) among `chosen`; each copy once.
-template <class Value>
+/// Pairs (copy, original) among `chosen`; each copy once. row(step, room) are the columns of one.
+template <class Row>
 std::vector<std::pair<std::int64_t, std::int64_t>> copies_among(
     const Chart& chart, const std::vector<ColumnFacts>& columns,
-    const std::vector<std::int64_t>& chosen, Value value) {
-  const auto seen = sampled(chart, columns, chosen, value);
+    const std::vector<std::int64_t>& chosen, Row row) {
   std::vector<std::pair<std::int64_t, std::int64_t>> copies;
-  for (std::size_t j = 1; j < seen.size(); ++j)
+  if (chosen.size() < 2) return copies;
+  std::vector<double> means, deviations;
+  for (const auto c : chosen) {
+    means.push_back(columns[static_cast<std::size_t>(c)].mean);
+    deviations.push_back(columns[static_cast<std::size_t>(c)].deviation);
+  }
+  ProductSums products(chosen.size(), chosen.size());
+  std::vector<float> room;
+  for (const auto step : chart.sample) {
+    const float* values = row(step, room);
+    double* out = products.add_row();
+    for (std::size_t i = 0; i < chosen.size(); ++i) out[i] = values[chosen[i]] - means[i];
+  }
+  const auto correlation = [&, count = static_cast<double>(chart.sample.size())](auto i, auto j) {
+    return products.sum(i, j) / count / (deviations[i] * deviations[j]);
+  };
+  for (std::size_t j = 1; j < chosen.size(); ++j)
     for (std::size_t i = 0; i < j; ++i) {
-      if (std::abs(correlation(seen[i], seen[j])) < kCopyCorrelation) continue;
-      copies.emplace_back(seen[j].column, seen[i].column);
+      if (std::abs(correlation(i, j)) < kCopyCorrelation) continue;
+      copies.emplace_back(chosen[j], chosen[i]);
       break;
     }
   return copies;
@@ -216,12 +208,15 @@ struct Leaps {
   std::int64_t first = -1;  ///< The step before the first leap.
 };
 
+/// What counts as across, of columns that range as far.
+float across_range(const ColumnFacts& facts) { return 0.85f * (facts.most - facts.least); }
+
 /// Of several columns, in one pass over the steps: [columns].
 std::vector<Leaps> count_leaps(const Chart& chart, const std::vector<std::int64_t>& columns) {
   std::vector<float> across, far, before(columns.size()), now(columns.size());
   for (const auto column : columns) {
     const auto& facts = chart.observations[static_cast<std::size_t>(column)];
-    across.push_back(0.85f * (facts.most - facts.least));
+    across.push_back(across_range(facts));
     far.push_back(0.3f * (facts.most - facts.least));
   }
   std::vector<Leaps> leaps(columns.size());
@@ -372,11 +367,11 @@ void check_precision(const Chart& chart, Found& found) {
 void check_copied_columns(const Chart& chart, Found& found) {
   add_copies(chart.observations,
              copies_among(chart, chart.observations, measuring(chart),
-                          [&](auto step, auto column) { return chart.sampled.seen(step, column); }),
+                          [&](auto step, auto& room) { return chart.sampled.seen(step, room); }),
              found);
   add_copies(chart.actions,
              copies_among(chart, chart.actions, measuring_actions(chart),
-                          [&](auto step, auto column) { return chart.sampled.done(step, column); }),
+                          [&](auto step, auto& room) { return chart.sampled.done(step, room); }),
              found);
 }
 
@@ -385,7 +380,11 @@ void check_wrapping(const Chart& chart, Found& found) {
   std::vector<std::string> words;
   Json details = Json::array();
   auto columns = measuring(chart);
-  std::erase_if(columns, [&](std::int64_t c) { return !spreads(chart, c); });
+  std::erase_if(columns, [&](std::int64_t c) {
+    const auto& facts = chart.observations[static_cast<std::size_t>(c)];
+    return !(facts.farthest > across_range(facts)) || !spreads(chart, c);  // most do not leap
+  });
+  if (columns.empty()) return;
   const auto leaps_of = count_leaps(chart, columns);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto& leaps = leaps_of[i];
