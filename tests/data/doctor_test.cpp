@@ -403,6 +403,22 @@ TEST(Doctor, NamesEpisodesWithoutSteps) {
   }
 }
 
+/// Steps are looked at some at a time, in the data or, where a column says nothing, in a copy.
+TEST(Doctor, FindsGlueWhereverItIs) {
+  for (const bool constant : {false, true})
+    for (std::size_t episode = 0; episode < 20; ++episode) {
+      auto draft = pendulums();
+      if (constant) draft.append([](auto) { return 0.5; });
+      const auto row = draft.offsets[episode + 1];
+      glue(draft, episode);
+      const auto found = examine(draft.data());
+      ASSERT_EQ(found.size(), constant ? 2 : 1);
+      ASSERT_EQ(found.back().key, "glued-episodes");
+      ASSERT_EQ(found.back().details["leaps"].size(), 1);
+      EXPECT_EQ(found.back().details["leaps"][0]["row"], row);
+    }
+}
+
 /// A robot that stays where it is while nothing is recorded goes on in no episode.
 TEST(Doctor, AcceptsEpisodesThatBeginWhereTheLastOneRested) {
   Random random(5, "rest");
