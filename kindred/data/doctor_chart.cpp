@@ -206,7 +206,8 @@ Chart::Chart(const Trajectories& trajectories)
   observations = named_columns(data.observation_names, data.observations.dim(), "observation");
   actions = named_columns(data.action_names, data.actions.dim(), "action");
   const auto drawn = draw_steps();
-  for (std::int64_t i = 0; i < std::ssize(drawn); ++i) sample.push_back(2 * i);
+  sample.resize(drawn.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) sample[i] = static_cast<std::int64_t>(2 * i);
   describe_observations(drawn);
   describe_actions(drawn);
   std::vector<std::int64_t> varying;
@@ -223,6 +224,7 @@ std::vector<std::int64_t> Chart::draw_steps() const {
                                                         kLeastSample, kSampleSteps));
   Random random(0, "doctor");
   std::vector<std::int64_t> drawn;
+  drawn.reserve(static_cast<std::size_t>(wanted));
   std::int64_t episode = 0;
   for (std::int64_t i = 0; i < wanted; ++i) {
     const double place = (static_cast<double>(i) + random.uniform()) / static_cast<double>(wanted);
