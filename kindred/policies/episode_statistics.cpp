@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "kindred/clustering/over_ranks.h"
 #include "kindred/core/vectorise.h"
@@ -16,7 +15,7 @@ namespace {
 
 constexpr auto kRows = StepProducts::kMostRows;
 constexpr std::int64_t kPiece = 200;         // steps, about
-constexpr std::int64_t kEpisodesAtOnce = 4;  // by one thread, with the same buffers
+constexpr std::int64_t kEpisodesAtOnce = 4, kPoliciesAtOnce = 4;  // by a thread in one buffer
 constexpr std::int64_t kNumbersAtOnce = std::int64_t{1} << 20;  // of sums: 8 MiB, which caches hold
 
 KINDRED_VECTORISE
@@ -52,16 +51,21 @@ StepProducts::StepProducts(const StatisticsLayout& layout, ProductsAs as)
 }
 
 void StepProducts::add_rows(std::int64_t n) {
-  const auto width = layout_.features + layout_.targets;
-  if (float_rows_.empty()) {
-    gram(n, width, stride_, rows_.data(), products_.data(), /*accumulate=*/steps_ > 0);
-  } else {
+  if (!float_rows_.empty()) {
     to_floats(n * stride_, rows_.data(), float_rows_.data());
-    gram(n, width, stride_, float_rows_.data(), float_products_.data(), /*accumulate=*/false);
-    if (steps_ == 0) std::ranges::fill(products_, 0.0);
-    for (std::int64_t m = 0; m < width; ++m)
-      add_numbers(m + 1, float_products_.data() + m * stride_, products_.data() + m * stride_);
+    return add_float_rows(n);
   }
+  gram(n, layout_.features + layout_.targets, stride_, rows_.data(), products_.data(),
+       /*accumulate=*/steps_ > 0);
+  steps_ += n;
+}
+
+void StepProducts::add_float_rows(std::int64_t n) {
+  const auto width = layout_.features + layout_.targets;
+  gram(n, width, stride_, float_rows_.data(), float_products_.data(), /*accumulate=*/false);
+  if (steps_ == 0) std::ranges::fill(products_, 0.0);
+  for (std::int64_t m = 0; m < width; ++m)
+    add_numbers(m + 1, float_products_.data() + m * stride_, products_.data() + m * stride_);
   steps_ += n;
 }
 
@@ -294,6 +298,25 @@ std::vector<double> KeptSums::cluster_sums(std::span<const std::int32_t> labels,
   return sums;
 }
 
+std::vector<std::vector<double>> EpisodeStatistics::sums_by(
+    std::span<const Labelling> labellings) const {
+  std::vector<std::vector<double>> sums;
+  for (const auto& [labels, k] : labellings) sums.push_back(cluster_sums(labels, k));
+  return sums;
+}
+
+/// An episode's sums are fetched from memory once for all labellings.
+std::vector<std::vector<double>> KeptSums::sums_by(std::span<const Labelling> labellings) const {
+  std::vector<std::vector<double>> sums;
+  for (const auto& [labels, k] : labellings)
+    sums.emplace_back(static_cast<std::size_t>(k * layout().size()), 0.0);
+  for (std::int64_t i = 0; i < episodes(); ++i)
+    for (std::size_t n = 0; n < sums.size(); ++n)
+      if (const auto label = labellings[n].labels[static_cast<std::size_t>(i)]; label >= 0)
+        add(of(i), sums[n].data() + label * layout().size());
+  return sums;
+}
+
 Matrix KeptSums::episode_costs(std::span<const double> weights, std::int64_t k,
                                std::span<const double> noise) const {
   throw_if_stopped();
@@ -334,26 +357,26 @@ std::vector<Matrix> KeptSums::errors_under(std::span<const PiecesOfPolicy> asked
   bounds.push_back(pieces());
 
   const auto policies = std::ssize(asked);
-  std::vector<std::optional<ErrorForms>> forms(asked.size());
-  std::vector<Matrix> errors(asked.size());
-  workers().chunks(policies, 1, [&](std::int64_t n, std::int64_t) {
-    const auto& [some, policy] = asked[static_cast<std::size_t>(n)];
-    if (some.empty()) return;
-    forms[static_cast<std::size_t>(n)] = ErrorForms::of_targets(layout(), policy);
-    errors[static_cast<std::size_t>(n)] = Matrix(std::ssize(some), layout().targets);
-  });
-  workers().chunks((std::ssize(bounds) - 1) * policies, 1, [&](std::int64_t n, std::int64_t) {
-    const auto block = static_cast<std::size_t>(n / policies);
-    const auto at = static_cast<std::size_t>(n % policies);
-    const auto& some = asked[at].pieces;
-    const auto first = std::ranges::lower_bound(some, bounds[block]);
-    const auto last = std::ranges::lower_bound(some, bounds[block + 1]);
-    if (first == last) return;
-    throw_if_stopped();
+  std::vector<Matrix> errors;
+  for (const auto& [some, policy] : asked) errors.emplace_back(std::ssize(some), layout().targets);
+  const auto parts = (std::ssize(bounds) - 1) * policies;
+  workers().chunks(parts, kPoliciesAtOnce, [&](std::int64_t begin, std::int64_t end) {
+    ErrorForms forms(layout());  // in memory that stays in the cache
     std::vector<const double*> rows;
-    for (auto piece = first; piece != last; ++piece) rows.push_back(of_piece(*piece).data());
-    std::ranges::copy(forms[at]->errors(rows).values,
-                      errors[at].values.begin() + (first - some.begin()) * layout().targets);
+    for (auto n = begin; n < end; ++n) {
+      const auto block = static_cast<std::size_t>(n / policies);
+      const auto at = static_cast<std::size_t>(n % policies);
+      const auto& some = asked[at].pieces;
+      const auto first = std::ranges::lower_bound(some, bounds[block]);
+      const auto last = std::ranges::lower_bound(some, bounds[block + 1]);
+      if (first == last) continue;
+      throw_if_stopped();
+      rows.clear();
+      for (auto piece = first; piece != last; ++piece) rows.push_back(of_piece(*piece).data());
+      forms.set_targets(asked[at].policy);
+      std::ranges::copy(forms.errors(rows).values,
+                        errors[at].values.begin() + (first - some.begin()) * layout().targets);
+    }
   });
   return errors;
 }

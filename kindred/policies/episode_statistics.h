@@ -70,6 +70,9 @@ class StepProducts {
   std::int64_t stride() const { return stride_; }
   /// The first n of them join those before.
   void add_rows(std::int64_t n);
+  /// The same for steps put down as floats, where products are made of these.
+  float* float_rows() { return float_rows_.data(); }
+  void add_float_rows(std::int64_t n);
   /// Adds the sums of all that joined to `sums`, or sets these to them, and begins anew.
   void finish(double* sums, bool accumulate = true);
 
@@ -104,6 +107,12 @@ class StepSums {
   StepProducts products_;
 };
 
+/// Which of k clusters each episode is in; below 0 it is in none.
+struct Labelling {
+  std::vector<std::int32_t> labels;
+  std::int64_t k;
+};
+
 /// Some pieces, in order, and a policy, [features, targets], to predict them by.
 struct PiecesOfPolicy {
   std::vector<std::int64_t> pieces;
@@ -122,6 +131,8 @@ class EpisodeStatistics {
   /// The sums of each cluster, [k, layout().size()]; labels below 0 belong to none.
   virtual std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                            std::int64_t k) const = 0;
+  /// The same by several labellings at once: [labellings], each [k, layout().size()].
+  virtual std::vector<std::vector<double>> sums_by(std::span<const Labelling> labellings) const;
   /// The sums of one piece, [layout().size()].
   virtual std::vector<double> piece_sums(std::int64_t piece) const = 0;
   /// Squared errors of every episode under each of k policies side by side, weights [features, k ×
@@ -185,6 +196,7 @@ class KeptSums final : public EpisodeStatistics {
       std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                    std::int64_t k) const override;
+  std::vector<std::vector<double>> sums_by(std::span<const Labelling> labellings) const override;
   std::vector<double> piece_sums(std::int64_t piece) const override {
     const auto sums = of_piece(piece);
     return {sums.begin(), sums.end()};

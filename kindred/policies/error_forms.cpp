@@ -74,12 +74,10 @@ void products(std::int64_t n, std::int64_t rows_count, const double* const* rows
 
 }  // namespace
 
-ErrorForms ErrorForms::of_targets(const StatisticsLayout& layout, std::span<const double> policy) {
-  ErrorForms result(layout);
-  result.forms_.resize(static_cast<std::size_t>(layout.targets * layout.size()), 0.0);
-  for (std::int64_t d = 0; d < layout.targets; ++d)
-    result.add(d, policy.data() + d, layout.targets, d, 1.0);
-  return result;
+void ErrorForms::set_targets(std::span<const double> policy) {
+  forms_.assign(static_cast<std::size_t>(layout_.targets * layout_.size()), 0.0);
+  for (std::int64_t d = 0; d < layout_.targets; ++d)
+    add(d, policy.data() + d, layout_.targets, d, 1.0);
 }
 
 ErrorForms ErrorForms::of_policies(const StatisticsLayout& layout, std::span<const double> weights,

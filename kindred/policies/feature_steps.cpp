@@ -72,6 +72,22 @@ class FeatureRows {
       out += stride;
     }
   }
+  void gather(std::span<const std::int64_t> steps, float* out, std::int64_t stride) {
+    const auto width = map_.count();
+    if (kept_.empty()) {
+      const auto room = width + FeatureMap::kRoom;
+      rows_.resize(std::max(rows_.size(), steps.size() * static_cast<std::size_t>(room)));
+      gather(steps, rows_.data(), room);
+      for (std::int64_t t = 0; t < std::ssize(steps); ++t)
+        std::transform(rows_.begin() + t * room, rows_.begin() + t * room + width, out + t * stride,
+                       [](double x) { return static_cast<float>(x); });
+      return;
+    }
+    for (const auto step : steps) {
+      std::copy_n(kept_.begin() + step * width, width, out);
+      out += stride;
+    }
+  }
 
  private:
   const Trajectories& data_;
@@ -190,32 +206,40 @@ std::vector<std::int32_t> FeatureSteps::regions_in(const Trajectories& data) con
 }
 
 FeatureSteps::Sums FeatureSteps::sums(std::span<const std::int32_t> labels, std::int64_t k) const {
-  const auto size = layout_.size();
-  std::vector<Sums> parts(kStepParts);
+  const auto size = static_cast<std::size_t>(layout_.size());
+  const auto groups = static_cast<std::size_t>(kFeatureFolds * regions_ * k);
+  std::vector<std::vector<std::vector<double>>> parts(kStepParts);  // [groups]: few have steps
   workers_.chunks(kStepParts, 1, [&](std::int64_t part, std::int64_t) {
     auto& own = parts[static_cast<std::size_t>(part)];
-    own.assign(static_cast<std::size_t>(kFeatureFolds * regions_ * k * size), 0.0);
+    own.resize(groups);
     FeatureRows rows(data_, map_, kept_);
     StepProducts products(layout_, ProductsAs::kFloats);
+    std::vector<double> action(static_cast<std::size_t>(layout_.targets));
     const auto group_of = [&](std::size_t t) {
       return labels[t] < 0 ? -1 : (fold_of_[t] * regions_ + region_of_[t]) * k + labels[t];
     };
     each_group(data_.steps() * part / kStepParts, data_.steps() * (part + 1) / kStepParts, group_of,
                [&](std::int64_t group, std::span<const std::int64_t> steps) {
                  workers_.throw_if_stopped();
-                 rows.gather(steps, products.rows(), products.stride());
-                 double* wanted = products.targets();
+                 rows.gather(steps, products.float_rows(), products.stride());
+                 float* wanted = products.float_rows() + layout_.features;
                  for (const auto t : steps) {
-                   targets_.copy(data_.actions, t, t + 1, wanted, layout_.targets);
+                   targets_.copy(data_.actions, t, t + 1, action);
+                   std::ranges::transform(action, wanted,
+                                          [](double x) { return static_cast<float>(x); });
                    wanted += products.stride();
                  }
-                 products.add_rows(std::ssize(steps));
-                 products.finish(own.data() + group * size);
+                 products.add_float_rows(std::ssize(steps));
+                 auto& sums = own[static_cast<std::size_t>(group)];
+                 const bool has_some = !sums.empty();
+                 sums.resize(size);
+                 products.finish(sums.data(), /*accumulate=*/has_some);
                });
   });
-  Sums all = parts.front();
-  for (std::size_t part = 1; part < parts.size(); ++part)
-    for (std::size_t p = 0; p < all.size(); ++p) all[p] += parts[part][p];
+  Sums all(groups * size, 0.0);
+  for (const auto& part : parts)
+    for (std::size_t group = 0; group < groups; ++group)
+      for (std::size_t p = 0; p < part[group].size(); ++p) all[group * size + p] += part[group][p];
   return all;
 }
 
@@ -344,10 +368,8 @@ std::vector<double> FeatureSteps::gate(std::span<const std::int32_t> labels, std
                   .first_weight = firsts.seen() / static_cast<double>(steps.size()),
                   .second_weight = seconds.seen() / static_cast<double>(others.size())};
   steps.insert(steps.end(), others.begin(), others.end());
-  std::vector<float> seen(steps.size() * static_cast<std::size_t>(map_.obs_dim()));
-  data_.observations.gather(steps, seen.data());
   sample.rows.resize(steps.size() * static_cast<std::size_t>(map_.count()));
-  map_.apply(seen, sample.rows);
+  FeatureRows(data_, map_, kept_).gather(steps, sample.rows.data(), map_.count());
   return fit_log_odds(sample);
 }
 

@@ -96,10 +96,7 @@ std::shared_ptr<const HeldOut::ByDraw> HeldOut::cluster_errors(const Members& me
       *result = *known->second;
     }
   }
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(statistics_.episodes()), -1);
-  for (const auto i : members) labels[static_cast<std::size_t>(i)] = 0;
-  const auto sums = statistics_.cluster_sums(labels, 1);
-  for (auto& errors : predict_cluster(members, sums, result->size(), draws))
+  for (auto& errors : predict_cluster(members, result->size(), draws))
     result->push_back(std::move(errors));
   const std::lock_guard lock(memory_->mutex);
   const auto numbers = members.size() + draws * result->front().size();
@@ -111,36 +108,49 @@ std::shared_ptr<const HeldOut::ByDraw> HeldOut::cluster_errors(const Members& me
 }
 
 /// The episodes in one fold are predicted by the others.
-HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::span<const double> sums,
-                                         std::size_t first_draw, std::size_t draws) const {
+HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::size_t first_draw,
+                                         std::size_t draws) const {
   const auto& layout = statistics_.layout();
-  struct Part {
-    std::vector<std::int32_t> labels;  // 0 in the fold, -1 elsewhere
-    std::vector<std::int64_t> rows;    // where its pieces are among those of the cluster
+  const auto size = static_cast<std::size_t>(layout.size());
+  struct Part {  // the episodes of a fold
+    std::size_t draw;
+    std::size_t number;              // among those of the draw
+    std::vector<std::int64_t> rows;  // where their pieces are among those of the cluster
   };
-  const auto folds = static_cast<std::size_t>(folds_);
-  std::vector<Part> parts((draws - first_draw) * folds);
-  std::vector<PiecesOfPolicy> asked(parts.size());
+  std::vector<Part> parts;
+  std::vector<PiecesOfPolicy> asked;
+  // By the parts of each draw; last, all of them together.
+  const std::vector<std::int32_t> none(static_cast<std::size_t>(statistics_.episodes()), -1);
+  std::vector<Labelling> labellings(draws - first_draw + 1, {none, 0});
+  labellings.back().k = 1;
+  std::map<std::pair<std::size_t, std::int32_t>, std::size_t> part_of;  // by draw and fold
   std::int64_t row = 0;
   for (const auto i : members) {
+    const auto episode = static_cast<std::size_t>(i);
     const auto first_row = row;
     row += statistics_.last_piece(i) - statistics_.first_piece(i);
-    for (auto draw = first_draw; draw < draws; ++draw) {
-      const auto& fold_of = fold_of_[draw];
-      const auto at = (draw - first_draw) * folds +
-                      static_cast<std::size_t>(fold_of[static_cast<std::size_t>(i)]);
-      parts[at].labels.resize(fold_of.size(), -1);
-      parts[at].labels[static_cast<std::size_t>(i)] = 0;
-      add_pieces(i, asked[at].pieces);
-      for (auto n = first_row; n < row; ++n) parts[at].rows.push_back(n);
+    labellings.back().labels[episode] = 0;
+    for (std::size_t draw = 0; draw + first_draw < draws; ++draw) {
+      auto& by_draw = labellings[draw];
+      const auto [found, is_new] =
+          part_of.try_emplace({draw, fold_of_[first_draw + draw][episode]}, parts.size());
+      if (is_new) {
+        parts.push_back({draw, static_cast<std::size_t>(by_draw.k++), {}});
+        asked.emplace_back();
+      }
+      auto& part = parts[found->second];
+      by_draw.labels[episode] = static_cast<std::int32_t>(part.number);
+      add_pieces(i, asked[found->second].pieces);
+      for (auto n = first_row; n < row; ++n) part.rows.push_back(n);
     }
   }
+  auto sums = statistics_.sums_by(labellings);
+  const auto& whole = sums.back();
   statistics_.workers().chunks(std::ssize(parts), 1, [&](std::int64_t n, std::int64_t) {
-    const auto at = static_cast<std::size_t>(n);
-    if (asked[at].pieces.empty()) return;
-    auto others = statistics_.cluster_sums(parts[at].labels, 1);
-    for (std::size_t p = 0; p < others.size(); ++p) others[p] = sums[p] - others[p];
-    asked[at].policy = solve_policy(layout, others, ridge_);
+    const auto& part = parts[static_cast<std::size_t>(n)];
+    const auto others = std::span(sums[part.draw]).subspan(part.number * size, size);
+    for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - others[p];
+    asked[static_cast<std::size_t>(n)].policy = solve_policy(layout, others, ridge_);
   });
   const auto missed = statistics_.errors_under(asked);
   ByDraw errors(draws - first_draw);
@@ -148,7 +158,7 @@ HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::span<const
   for (std::size_t at = 0; at < parts.size(); ++at)
     for (std::size_t n = 0; n < parts[at].rows.size(); ++n)
       std::ranges::copy(missed[at].row(static_cast<std::int64_t>(n)),
-                        errors[at / folds].begin() + parts[at].rows[n] * layout.targets);
+                        errors[parts[at].draw].begin() + parts[at].rows[n] * layout.targets);
   return errors;
 }
 

@@ -69,8 +69,7 @@ class HeldOut {
   /// Errors of a cluster's pieces by at least so many draws: [draws][pieces, targets].
   std::shared_ptr<const ByDraw> cluster_errors(const Members& members, std::size_t draws) const;
   /// By the draws [first_draw, draws).
-  ByDraw predict_cluster(const Members& members, std::span<const double> sums,
-                         std::size_t first_draw, std::size_t draws) const;
+  ByDraw predict_cluster(const Members& members, std::size_t first_draw, std::size_t draws) const;
   void add_pieces(std::int64_t episode, std::vector<std::int64_t>& pieces) const;
   /// The noise for which pieces of episodes that `counts`, none counting more than kMostUnusual,
   /// have the usual errors on average: [targets].

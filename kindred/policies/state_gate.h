@@ -9,7 +9,7 @@ namespace kindred {
 
 /// Rows of two kinds: the first `firsts` of them are of the first kind.
 struct TwoKinds {
-  std::vector<double> rows = {};  ///< [rows, features]
+  std::vector<float> rows = {};  ///< [rows, features]
   std::int64_t features = 0;
   std::int64_t firsts = 0;
   double first_weight = 1.0, second_weight = 1.0;  ///< How often a row of each kind counts.

@@ -133,8 +133,8 @@ TEST(StickyChain, NamingCostsForSwitchesNotForTheirAbsence) {
 TEST(StateGate, LearnsWhichSideAStateIsOn) {
   TwoKinds sample{.features = 2, .firsts = 50};
   for (int i = 0; i < 100; ++i) {
-    sample.rows.push_back(1.0);
-    sample.rows.push_back(i < 50 ? 1.0 + 0.01 * i : -1.0 - 0.01 * i);
+    sample.rows.push_back(1.0F);
+    sample.rows.push_back(static_cast<float>(i < 50 ? 1.0 + 0.01 * i : -1.0 - 0.01 * i));
   }
   const auto odds = fit_log_odds(sample);
   EXPECT_GT(odds[0] + odds[1], 1.0);
