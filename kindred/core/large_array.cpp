@@ -13,7 +13,8 @@ LargeArray make_large_array(std::size_t count) {
   const auto size = large ? (bytes + kLargePage - 1) / kLargePage * kLargePage : bytes;
   void* const memory = large ? std::aligned_alloc(kLargePage, size) : std::malloc(size);
   if (!memory && size > 0) throw std::bad_alloc();
-  if (large) ::madvise(memory, size, MADV_HUGEPAGE);
+  // The last may be used a little only, and small ones do for that.
+  if (large) ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
   return LargeArray(static_cast<double*>(memory));
 }
 

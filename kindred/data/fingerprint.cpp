@@ -23,9 +23,26 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
+constexpr std::size_t kAtOnce = 4;  // rows whose hashes do not wait for each other
+
+/// Of rows one after the other, at most kAtOnce.
+void hash_rows(std::span<const float> rows, std::size_t width, std::uint64_t* hashes) {
+  const auto count = width == 0 ? 0 : rows.size() / width;
+  std::uint64_t hash[kAtOnce];
+  const float* row[kAtOnce];
+  for (std::size_t r = 0; r < kAtOnce; ++r) {
+    hash[r] = width;
+    row[r] = rows.data() + std::min(r, std::max<std::size_t>(count, 1) - 1) * width;
+  }
+  for (std::size_t i = 0; i < width; ++i)
+    for (std::size_t r = 0; r < kAtOnce; ++r)
+      hash[r] = mixed(hash[r], std::bit_cast<std::uint32_t>(row[r][i]));
+  std::copy_n(hash, count, hashes);
+}
+
 std::uint64_t hash_of(std::span<const float> row) {
   std::uint64_t hash = row.size();
-  for (const float number : row) hash = mixed(hash, std::bit_cast<std::uint32_t>(number));
+  if (!row.empty()) hash_rows(row, row.size(), &hash);
   return hash;
 }
 
@@ -49,24 +66,48 @@ struct Steps {
   std::int64_t begin, end;
 };
 
+/// Calls `add(begin, end)` for parts of the steps.
+template <class Add>
+void each_part(const Steps& steps, ThreadPool* pool, const Add& add) {
+  const auto count = steps.end - steps.begin;
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    mind_memory();
+    add(steps.begin + begin, steps.begin + end);
+  };
+  if (pool) {
+    pool->chunks(count, kMindAfter, part);
+  } else {
+    for (std::int64_t begin = 0; begin < count; begin += kMindAfter)
+      part(begin, std::min(begin + kMindAfter, count));
+  }
+}
+
 /// Σ over steps of what each adds, given the hash of what it holds.
 template <class HashOfStep>
 std::uint64_t sum_over(const Steps& steps, ThreadPool* pool, const HashOfStep& hash_of_step) {
   std::atomic<std::uint64_t> hash = 0;
-  const auto add = [&](std::int64_t begin, std::int64_t end) {
-    mind_memory();
+  each_part(steps, pool, [&](std::int64_t begin, std::int64_t end) {
     std::uint64_t own = 0;
-    for (auto t = steps.begin + begin; t < steps.begin + end; ++t)
-      own += at_step(hash_of_step(t), t);
+    for (auto t = begin; t < end; ++t) own += at_step(hash_of_step(t), t);
     hash += own;
-  };
-  const auto count = steps.end - steps.begin;
-  if (pool) {
-    pool->chunks(count, kMindAfter, add);
-  } else {
-    for (std::int64_t begin = 0; begin < count; begin += kMindAfter)
-      add(begin, std::min(begin + kMindAfter, count));
-  }
+  });
+  return hash;
+}
+
+/// The same for rows of floats that lie one after the other.
+std::uint64_t sum_over_rows(const Steps& steps, ThreadPool* pool, std::span<const float> rows,
+                            std::size_t width) {
+  if (width == 0) return sum_over(steps, pool, [](std::int64_t) { return hash_of({}); });
+  std::atomic<std::uint64_t> hash = 0;
+  each_part(steps, pool, [&](std::int64_t begin, std::int64_t end) {
+    std::uint64_t own = 0, hashes[kAtOnce];
+    for (auto t = begin; t < end; t += static_cast<std::int64_t>(kAtOnce)) {
+      const auto n = std::min(kAtOnce, static_cast<std::size_t>(end - t));
+      hash_rows(rows.subspan(static_cast<std::size_t>(t) * width, n * width), width, hashes);
+      for (std::size_t r = 0; r < n; ++r) own += at_step(hashes[r], t + static_cast<std::int64_t>(r));
+    }
+    hash += own;
+  });
   return hash;
 }
 
@@ -85,9 +126,7 @@ std::uint64_t observation_hash(const Observations& observations, const Steps& st
     });
   }
   if (!observations.is_bytes())
-    return sum_over(steps, pool, [&](std::int64_t t) {
-      return hash_of(row_of(observations.floats().span(), t));
-    });
+    return sum_over_rows(steps, pool, observations.floats().span(), dim);
   return sum_over(steps, pool, [&](std::int64_t t) {
     std::vector<float> row(dim);
     observations.copy(t, t + 1, row.data());
@@ -99,10 +138,7 @@ std::uint64_t action_hash(const Actions& actions, const Steps& steps, ThreadPool
   if (actions.is_discrete())
     return sum_over(steps, pool,
                     [&](std::int64_t t) { return static_cast<std::uint64_t>(actions.ints()[t]); });
-  const auto dim = static_cast<std::size_t>(actions.dim());
-  return sum_over(steps, pool, [&](std::int64_t t) {
-    return hash_of(actions.floats().span().subspan(static_cast<std::size_t>(t) * dim, dim));
-  });
+  return sum_over_rows(steps, pool, actions.floats().span(), static_cast<std::size_t>(actions.dim()));
 }
 
 // As text: many readers of JSON keep only 53 bits of a number.

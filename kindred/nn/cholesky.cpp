@@ -26,16 +26,16 @@ using Factor = Rows<const double>;
 
 /// Rows j to j + kAtOnce of x less multiples of all rows before them, and of each other: row i less
 /// Σ_{p<i} factor[p, i] · x[p], over what `pivot` makes of its own. Only numbers [begin, end) of
-/// the rows, multiples of kRun.
+/// the rows, multiples of kRun, which are 0 in rows before `first(number)`.
 [[gnu::always_inline]] inline void eliminate(std::int64_t j, std::int64_t begin, std::int64_t end,
                                              const Factor& factor, const Rows<double>& x,
-                                             auto pivot) {
+                                             auto first, auto pivot) {
   for (auto at = begin; at < end; at += kRun) {
     Lanes sum[kAtOnce][kVectors];
     for (std::int64_t r = 0; r < kAtOnce; ++r)
       for (std::int64_t v = 0; v < kVectors; ++v)
         sum[r][v] = *reinterpret_cast<const Lanes*>(x.from(j + r) + at + v * kLanes);
-    for (std::int64_t p = 0; p < j; ++p)
+    for (std::int64_t p = first(at); p < j; ++p)
       for (std::int64_t v = 0; v < kVectors; ++v) {
         const Lanes row = *reinterpret_cast<const Lanes*>(x.from(p) + at + v * kLanes);
         for (std::int64_t r = 0; r < kAtOnce; ++r) sum[r][v] -= factor.from(p)[j + r] * row;
@@ -62,39 +62,36 @@ KINDRED_VECTORISE
 void factorise(std::int64_t n, const Rows<double>& columns) {
   const Factor factor{columns.data, columns.stride};
   for (std::int64_t j = 0; j < n; j += kAtOnce)
-    eliminate(j, j / kRun * kRun, columns.stride, factor, columns,
-              [&](std::int64_t i) { return std::sqrt(columns.from(i)[i]); });
+    eliminate(
+        j, j / kRun * kRun, columns.stride, factor, columns, [](std::int64_t) { return 0; },
+        [&](std::int64_t i) { return std::sqrt(columns.from(i)[i]); });
 }
 
 /// An identity becomes L⁻¹.
 KINDRED_VECTORISE
 void invert(std::int64_t n, const Factor& columns, const Rows<double>& inverse) {
   for (std::int64_t j = 0; j < n; j += kAtOnce)
-    eliminate(j, 0, padded(j + kAtOnce, kRun), columns, inverse,
-              [&](std::int64_t i) { return columns.from(i)[i]; });
+    eliminate(
+        j, 0, padded(j + kAtOnce, kRun), columns, inverse, [](std::int64_t at) { return at; },
+        [&](std::int64_t i) { return columns.from(i)[i]; });
 }
 
-/// ⟨a, b⟩ of n numbers.
-[[gnu::always_inline]] inline double product(std::int64_t n, const double* a, const double* b) {
-  double parts[kLanes] = {}, sum = 0.0;
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (std::int64_t p = 0; p < kLanes; ++p) parts[p] += a[i + p] * b[i + p];
-  for (; i < n; ++i) sum += a[i] * b[i];
-  for (const double part : parts) sum += part;
-  return sum;
-}
-
-/// x = L⁻ᵀ times the right sides behind the columns: [right sides, n].
+/// x = L⁻ᵀ times right sides behind the columns, from `at` on, as many as a vector holds: [n] of
+/// such.
 KINDRED_VECTORISE
-void substitute_back(std::int64_t n, std::int64_t right, const Factor& columns,
+void substitute_back(std::int64_t n, std::int64_t at, const Factor& columns,
                      const Rows<double>& x) {
-  for (auto i = n; i-- > 0;)
-    for (std::int64_t c = 0; c < right; ++c) {
-      const double* column = columns.from(i);
-      x.from(c)[i] =
-          (column[n + c] - product(n - i - 1, column + i + 1, x.from(c) + i + 1)) / column[i];
-    }
+  for (auto i = n; i-- > 0;) {
+    const double* const column = columns.from(i);
+    Lanes sums[kAtOnce] = {*reinterpret_cast<const Lanes*>(column + at)};  // do not wait for others
+    auto j = i + 1;
+    for (; j + kAtOnce <= n; j += kAtOnce)
+      for (std::int64_t s = 0; s < kAtOnce; ++s)
+        sums[s] -= column[j + s] * *reinterpret_cast<const Lanes*>(x.from(j + s));
+    for (; j < n; ++j) sums[0] -= column[j] * *reinterpret_cast<const Lanes*>(x.from(j));
+    *reinterpret_cast<Lanes*>(x.from(i)) =
+        ((sums[0] + sums[1]) + (sums[2] + sums[3])) / column[i];
+  }
 }
 
 }  // namespace
@@ -104,7 +101,7 @@ CholeskyFactor::CholeskyFactor(std::int64_t n, std::span<const double> lower, do
     : n_(n),
       padded_(padded(n, kAtOnce)),
       right_sides_(right_sides),
-      stride_(padded(padded_ + right_sides, kRun)),
+      stride_(padded(padded_ + padded(right_sides, kLanes), kRun)),
       columns_(static_cast<std::size_t>(padded_ * stride_), 0.0) {
   const double* from = lower.data();
   for (std::int64_t i = 0; i < n; ++i) {
@@ -119,13 +116,15 @@ CholeskyFactor::CholeskyFactor(std::int64_t n, std::span<const double> lower, do
 }
 
 std::vector<double> CholeskyFactor::solution() const {
-  std::vector<double> turned(static_cast<std::size_t>(right_sides_ * padded_));
-  substitute_back(padded_, right_sides_, {columns_.data(), stride_}, {turned.data(), padded_});
-  std::vector<double> result(static_cast<std::size_t>(n_ * right_sides_));
-  for (std::int64_t i = 0; i < n_; ++i)
-    for (std::int64_t c = 0; c < right_sides_; ++c)
-      result[static_cast<std::size_t>(i * right_sides_ + c)] =
-          turned[static_cast<std::size_t>(c * padded_ + i)];
+  static_assert(kAtOnce == 4);
+  std::vector<double> x(static_cast<std::size_t>(padded_ * kLanes)),
+      result(static_cast<std::size_t>(n_ * right_sides_));
+  for (std::int64_t first = 0; first < right_sides_; first += kLanes) {
+    substitute_back(padded_, padded_ + first, {columns_.data(), stride_}, {x.data(), kLanes});
+    for (std::int64_t i = 0; i < n_; ++i)
+      std::copy_n(x.data() + i * kLanes, std::min(kLanes, right_sides_ - first),
+                  result.data() + i * right_sides_ + first);
+  }
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
+#include "kindred/nn/vectorise.h"
 
 namespace kindred {
 namespace {
@@ -12,10 +13,17 @@ namespace {
 constexpr std::int64_t kChunk = 1024;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double squared_distance(const double* a, const double* b, std::int64_t dim) {
-  double sum = 0.0;
-  for (std::int64_t d = 0; d < dim; ++d) sum += (a[d] - b[d]) * (a[d] - b[d]);
-  return sum;
+/// Of n points from one, all their first numbers side by side, then the second, `stride` further on.
+KINDRED_VECTORISE
+void squared_distances(std::int64_t n, std::int64_t dim, const double* __restrict columns,
+                       std::int64_t stride, const double* __restrict from,
+                       double* __restrict out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = 0.0;
+  for (std::int64_t d = 0; d < dim; ++d)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double apart = columns[d * stride + i] - from[d];
+      out[i] += apart * apart;
+    }
 }
 
 struct Problem {
@@ -23,10 +31,22 @@ struct Problem {
   std::int64_t dim;
   std::int64_t k;
   const Workers& workers;
+  std::vector<double> columns = turned();  // [dim, rows]
 
   std::int64_t rows() const { return static_cast<std::int64_t>(points.size()) / dim; }
   std::int64_t chunks() const { return (rows() + kChunk - 1) / kChunk; }
   const double* point(std::int64_t i) const { return points.data() + i * dim; }
+  std::vector<double> turned() const {
+    std::vector<double> result(points.size());
+    for (std::int64_t i = 0; i < rows(); ++i)
+      for (std::int64_t d = 0; d < dim; ++d)
+        result[static_cast<std::size_t>(d * rows() + i)] = point(i)[d];
+    return result;
+  }
+  /// Of points [begin, end), at most kChunk, from one.
+  void distances(std::int64_t begin, std::int64_t end, const double* from, double* out) const {
+    squared_distances(end - begin, dim, columns.data() + begin, rows(), from, out);
+  }
 
   /// Calls body(chunk, begin, end) for every chunk of rows.
   template <class Body>
@@ -54,9 +74,11 @@ std::vector<double> spread_centres(const Problem& p, Random& random) {
     centres.insert(centres.end(), p.point(chosen), p.point(chosen) + p.dim);
     p.for_each_chunk([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
       totals[chunk] = 0.0;
+      double apart[kChunk];
+      p.distances(begin, end, p.point(chosen), apart);
       for (auto i = begin; i < end; ++i) {
         auto& distance = nearest[static_cast<std::size_t>(i)];
-        distance = std::min(distance, squared_distance(p.point(i), p.point(chosen), p.dim));
+        distance = std::min(distance, apart[i - begin]);
         totals[chunk] += distance;
       }
     });
@@ -74,19 +96,21 @@ bool assign(const Problem& p, Run& run) {
   std::vector<double> costs(static_cast<std::size_t>(p.chunks()), 0.0);
   std::vector<std::uint8_t> changed(costs.size(), 0);
   p.for_each_chunk([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
-    for (auto i = begin; i < end; ++i) {
-      double best = kInfinity;
-      std::int32_t nearest = 0;
-      for (std::int64_t c = 0; c < p.k; ++c) {
-        const double distance =
-            squared_distance(p.point(i), run.result.centres.data() + c * p.dim, p.dim);
-        if (distance < best) best = distance, nearest = static_cast<std::int32_t>(c);
-      }
-      auto& label = run.result.labels[static_cast<std::size_t>(i)];
-      changed[chunk] |= label != nearest;
-      label = nearest;
-      run.distances[static_cast<std::size_t>(i)] = best;
-      costs[chunk] += best;
+    double apart[kChunk];
+    std::int32_t nearest[kChunk] = {};
+    double* const best = run.distances.data() + begin;
+    const auto n = end - begin;
+    std::fill_n(best, n, kInfinity);
+    for (std::int32_t c = 0; c < p.k; ++c) {
+      p.distances(begin, end, run.result.centres.data() + c * p.dim, apart);
+      for (std::int64_t i = 0; i < n; ++i)
+        if (apart[i] < best[i]) best[i] = apart[i], nearest[i] = c;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto& label = run.result.labels[static_cast<std::size_t>(begin + i)];
+      changed[chunk] |= label != nearest[i];
+      label = nearest[i];
+      costs[chunk] += best[i];
     }
   });
   run.result.cost = std::accumulate(costs.begin(), costs.end(), 0.0);

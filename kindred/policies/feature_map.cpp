@@ -13,6 +13,7 @@ namespace kindred {
 namespace {
 
 constexpr std::int64_t kMostCosines = 4096;
+constexpr std::size_t kColumnsAtOnce = 8;
 constexpr std::int64_t kBlockRows = 128;  // stay in the cache between passes over them
 
 /// Angles [.., columns] in half turns, rows padded to whole lanes.
@@ -117,12 +118,18 @@ ActionTargets::ActionTargets(const Actions& actions)
   for (std::int64_t column = 0; column < actions_; ++column)
     usual_.push_back(actions.steps() > 0 ? value(actions, 0, column) : 0.0);
   std::vector<double> sums(width, 0.0), squares(width, 0.0);
-  for (std::int64_t t = 0; t < actions.steps(); ++t)
-    for (std::size_t c = 0; c < width; ++c) {
-      const double x = value(actions, t, static_cast<std::int64_t>(c)) - usual_[c];
-      sums[c] += x;
-      squares[c] += x * x;
-    }
+  for (std::size_t first = 0; first < width; first += kColumnsAtOnce) {
+    const auto columns = std::min(kColumnsAtOnce, width - first);
+    double sum[kColumnsAtOnce] = {}, square[kColumnsAtOnce] = {};
+    for (std::int64_t t = 0; t < actions.steps(); ++t)
+      for (std::size_t c = 0; c < columns; ++c) {
+        const double x = value(actions, t, static_cast<std::int64_t>(first + c)) - usual_[first + c];
+        sum[c] += x;
+        square[c] += x * x;
+      }
+    std::copy_n(sum, columns, sums.data() + first);
+    std::copy_n(square, columns, squares.data() + first);
+  }
   const auto steps = static_cast<double>(std::max<std::int64_t>(1, actions.steps()));
   for (std::size_t c = 0; c < width; ++c) {
     const double mean = sums[c] / steps;

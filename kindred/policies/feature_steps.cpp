@@ -170,12 +170,19 @@ void FeatureSteps::find_regions() {
   const auto dim = map_.inputs().count();
   const auto numbers = map_.with_cosines(0);
   const auto stride = std::max<std::int64_t>(1, data_.steps() / kRegionRows);
-  std::vector<double> points;
+  std::vector<std::int64_t> steps;
+  for (std::int64_t t = 0; t < data_.steps(); t += stride) steps.push_back(t);
+  const auto width = numbers.count() + FeatureMap::kRoom;
+  std::vector<double> points, row(static_cast<std::size_t>(kStepRows * width));
+  points.reserve(steps.size() * static_cast<std::size_t>(dim));
   FeatureRows rows(data_, numbers, {});
-  for (std::int64_t t = 0; t < data_.steps(); t += stride)
-    rows.each(t, t + 1, [&](std::int64_t, std::int64_t, const double* row) {
-      points.insert(points.end(), row + 1, row + 1 + dim);
-    });
+  for (std::size_t from = 0; from < steps.size(); from += kStepRows) {
+    const auto some = std::span(steps).subspan(
+        from, std::min(static_cast<std::size_t>(kStepRows), steps.size() - from));
+    rows.gather(some, row.data(), width);
+    for (std::int64_t t = 0; t < std::ssize(some); ++t)
+      points.insert(points.end(), row.begin() + t * width + 1, row.begin() + t * width + 1 + dim);
+  }
   Random random(0, "regions");
   centres_ = kmeans(points, dim, regions_, 2, random, workers_, 50).centres;
   region_of_ = regions_in(data_);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kLittleAnEpisode = 1.5, kLittleAStep = 0.03;  // nats
 constexpr double kMostOfAnEpisode = 5.0;  // likewise: an odd one decides little
+constexpr double kClearAnEpisode = 4.0;   // likewise; of one policy they are less than 1
 constexpr double kSurely = 2.0;           // standard errors
 
 struct Moments {
@@ -47,11 +48,13 @@ NamedGain named_gain(const Matrix& nats, std::span<const double> as_one,
     limited.add(std::clamp(sum, -kMostOfAnEpisode, kMostOfAnEpisode));
   }
   const double at_most = limited.sum + kSurely * limited.error(episodes);
+  const double at_least = limited.sum - kSurely * limited.error(episodes);
   return {.sum = all.sum,
           .error = all.error(episodes),
           .is_little = episodes >= NamedGain::kEnoughEpisodes &&
                        at_most < kLittleAnEpisode * static_cast<double>(episodes) &&
-                       at_most < kLittleAStep * static_cast<double>(steps)};
+                       at_most<kLittleAStep* static_cast<double>(steps), .is_clear = episodes> 0 &&
+                       at_least > kClearAnEpisode * static_cast<double>(episodes)};
 }
 
 }  // namespace kindred

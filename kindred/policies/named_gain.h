@@ -19,6 +19,8 @@ struct NamedGain {
   double error = 0.0;  ///< Standard error over episodes.
   /// For certain no more than features that only approximate one policy leave unexplained.
   bool is_little = false;
+  /// Nearly as much as an episode can count, nearly everywhere: two policies beyond doubt.
+  bool is_clear = false;
 };
 
 /// Of the steps of two labels: `nats` [steps, k] and `as_one` [steps] are StepEvidence's.

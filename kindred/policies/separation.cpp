@@ -19,9 +19,13 @@ constexpr std::size_t kClosestPairs = 3;        // whose joining is judged by V
 constexpr std::int64_t kCheckingCosines = 300;  // for the two closest clusters of the answer
 constexpr double kCheckedShare = 0.6;           // of the separation: more features bring all closer
 // Of each of the two: fewer decide where they leave no doubt.
-constexpr std::int64_t kCheckedSteps[] = {5000, 20000};
-constexpr double kNoDoubt = 2.0;            // times what is needed
-constexpr std::int64_t kGatedSteps = 6000;  // likewise
+struct Look {
+  std::int64_t steps;
+  double no_doubt;  // times what is needed
+};
+constexpr Look kChecks[] = {{2500, 3.0}, {5000, 2.0}, {20000, 0.0}};
+constexpr std::int64_t kGatedSteps[] = {2000, 6000};
+constexpr std::int64_t kGatedEpisodes = 2;  // at least: the folds of one would be alike
 constexpr std::int64_t kMostGated = 100;    // numbers per observation
 
 /// Episodes of two clusters, and which of the two each is in.
@@ -30,26 +34,28 @@ struct TwoClusters {
   std::vector<std::int32_t> sides;
 };
 
-/// About `most` steps of each.
+/// About `most` steps of each, of at least so many episodes.
 TwoClusters two_clusters(const Trajectories& data, std::span<const std::int32_t> labels,
-                         const std::pair<std::int32_t, std::int32_t>& pair, std::int64_t most) {
+                         const std::pair<std::int32_t, std::int32_t>& pair, std::int64_t most,
+                         std::int64_t fewest_episodes = 1) {
   std::vector<std::int64_t> episodes;
   std::vector<std::int32_t> sides;
-  std::int64_t steps[2] = {0, 0};
+  std::int64_t steps[2] = {0, 0}, taken[2] = {0, 0};
   for (std::int64_t i = 0; i < data.episodes(); ++i) {
     const auto label = labels[static_cast<std::size_t>(i)];
     const std::size_t side = label == pair.second ? 1 : 0;
-    if ((label != pair.first && label != pair.second) || steps[side] >= most) continue;
+    if (label != pair.first && label != pair.second) continue;
+    if (steps[side] >= most && taken[side] >= fewest_episodes) continue;
     steps[side] += data.length(i);
+    ++taken[side];
     episodes.push_back(i);
     sides.push_back(static_cast<std::int32_t>(side));
   }
   return {select_episodes(data, episodes), std::move(sides)};
 }
 
-bool are_one_that_went_two_ways(const TwoClusters& two, const Workers& workers) {
+NamedGain gain_by_name(const TwoClusters& two, const Workers& workers) {
   const auto& data = two.data;
-  if (data.observations.dim() > kMostGated) return false;
   std::vector<std::int32_t> labels;
   for (std::size_t i = 0; i < two.sides.size(); ++i)
     labels.insert(labels.end(), static_cast<std::size_t>(data.length(static_cast<std::int64_t>(i))),
@@ -57,7 +63,23 @@ bool are_one_that_went_two_ways(const TwoClusters& two, const Workers& workers) 
   const FeatureSteps evidence(data, workers);
   const auto nats = evidence.judge(labels, 2).nats;
   const auto as_one = evidence.as_one(nats, labels, 0, 1);
-  return named_gain(nats, as_one, labels, data.offsets.span(), 0, 1).is_little;
+  return named_gain(nats, as_one, labels, data.offsets.span(), 0, 1);
+}
+
+bool are_one_that_went_two_ways(const Trajectories& data, std::span<const std::int32_t> labels,
+                                const ClusterPair& pair, const Workers& workers) {
+  if (data.observations.dim() > kMostGated) return false;
+  bool is_one = false;
+  std::int64_t looked_at = 0;
+  for (const auto most : kGatedSteps) {
+    const auto two = two_clusters(data, labels, pair, most, kGatedEpisodes);
+    if (two.data.steps() == looked_at) break;  // there are no more
+    looked_at = two.data.steps();
+    const auto gain = gain_by_name(two, workers);
+    is_one = gain.is_little;
+    if (gain.is_clear) break;
+  }
+  return is_one;
 }
 
 /// Those of the closest clusters that have episodes enough to tell whether two are one policy.
@@ -112,14 +134,14 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
     const std::int64_t cosines[] = {options.cosines, kCheckingCosines};
     double cost = 0.0;
     std::int64_t looked_at = 0;
-    for (const auto most : kCheckedSteps) {
-      const auto two = two_clusters(data, labels, closest, most);
+    for (const auto& look : kChecks) {
+      const auto two = two_clusters(data, labels, closest, look.steps);
       if (two.data.steps() == looked_at) break;  // there are no more
       looked_at = two.data.steps();
       const auto costs = pair_costs(two.data, two.sides, map, cosines, *targets, options.ridge,
                                     answer.held_out.noise, workers);
       cost = costs.as_one - costs.as_two;
-      if (cost >= kNoDoubt * kCheckedShare * answer.needed) break;
+      if (cost >= look.no_doubt * kCheckedShare * answer.needed) break;
     }
     return cost;
   };
@@ -128,10 +150,8 @@ double checked_separation(const Trajectories& data, const Evidence& evidence, co
     if (one_policy) return;
     if (piece == std::ssize(doubted)) {
       at(piece) = cost_of_joining();
-    } else if (are_one_that_went_two_ways(
-                   two_clusters(data, labels, doubted[static_cast<std::size_t>(piece)],
-                                kGatedSteps),
-                   workers)) {
+    } else if (are_one_that_went_two_ways(data, labels, doubted[static_cast<std::size_t>(piece)],
+                                          workers)) {
       at(piece) = 1.0;
       one_policy = true;
     }
