@@ -104,7 +104,8 @@ std::uint64_t sum_over_rows(const Steps& steps, ThreadPool* pool, std::span<cons
     for (auto t = begin; t < end; t += static_cast<std::int64_t>(kAtOnce)) {
       const auto n = std::min(kAtOnce, static_cast<std::size_t>(end - t));
       hash_rows(rows.subspan(static_cast<std::size_t>(t) * width, n * width), width, hashes);
-      for (std::size_t r = 0; r < n; ++r) own += at_step(hashes[r], t + static_cast<std::int64_t>(r));
+      for (std::size_t r = 0; r < n; ++r)
+        own += at_step(hashes[r], t + static_cast<std::int64_t>(r));
     }
     hash += own;
   });
@@ -138,7 +139,8 @@ std::uint64_t action_hash(const Actions& actions, const Steps& steps, ThreadPool
   if (actions.is_discrete())
     return sum_over(steps, pool,
                     [&](std::int64_t t) { return static_cast<std::uint64_t>(actions.ints()[t]); });
-  return sum_over_rows(steps, pool, actions.floats().span(), static_cast<std::size_t>(actions.dim()));
+  return sum_over_rows(steps, pool, actions.floats().span(),
+                       static_cast<std::size_t>(actions.dim()));
 }
 
 // As text: many readers of JSON keep only 53 bits of a number.

@@ -89,8 +89,7 @@ void substitute_back(std::int64_t n, std::int64_t at, const Factor& columns,
       for (std::int64_t s = 0; s < kAtOnce; ++s)
         sums[s] -= column[j + s] * *reinterpret_cast<const Lanes*>(x.from(j + s));
     for (; j < n; ++j) sums[0] -= column[j] * *reinterpret_cast<const Lanes*>(x.from(j));
-    *reinterpret_cast<Lanes*>(x.from(i)) =
-        ((sums[0] + sums[1]) + (sums[2] + sums[3])) / column[i];
+    *reinterpret_cast<Lanes*>(x.from(i)) = ((sums[0] + sums[1]) + (sums[2] + sums[3])) / column[i];
   }
 }
 

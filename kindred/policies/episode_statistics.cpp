@@ -14,7 +14,7 @@ namespace kindred {
 namespace {
 
 constexpr auto kRows = StepProducts::kMostRows;
-constexpr std::int64_t kPiece = 200;         // steps, about
+constexpr std::int64_t kPiece = 200;                              // steps, about
 constexpr std::int64_t kEpisodesAtOnce = 4, kPoliciesAtOnce = 4;  // by a thread in one buffer
 constexpr std::int64_t kNumbersAtOnce = std::int64_t{1} << 20;  // of sums: 8 MiB, which caches hold
 

@@ -123,7 +123,8 @@ ActionTargets::ActionTargets(const Actions& actions)
     double sum[kColumnsAtOnce] = {}, square[kColumnsAtOnce] = {};
     for (std::int64_t t = 0; t < actions.steps(); ++t)
       for (std::size_t c = 0; c < columns; ++c) {
-        const double x = value(actions, t, static_cast<std::int64_t>(first + c)) - usual_[first + c];
+        const double x =
+            value(actions, t, static_cast<std::int64_t>(first + c)) - usual_[first + c];
         sum[c] += x;
         square[c] += x * x;
       }
