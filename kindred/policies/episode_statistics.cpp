@@ -278,13 +278,9 @@ std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
   for (const auto i : episodes) {
     result->add_piece(static_cast<std::int64_t>(of(i).back()));
     result->end_episode();
+    result->chosen_.push_back(chosen_.empty() ? i : chosen_[static_cast<std::size_t>(i)]);
   }
-  result->make_room(std::array{std::int64_t{0}, std::ssize(episodes)}, *one_process());
-  workers().chunks(std::ssize(episodes), 64, [&](std::int64_t begin, std::int64_t end) {
-    for (auto n = begin; n < end; ++n)
-      std::ranges::copy(of(episodes[static_cast<std::size_t>(n)]),
-                        result->row(result->values_, n).begin());
-  });
+  result->values_ = values_;
   return result;
 }
 

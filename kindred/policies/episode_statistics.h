@@ -191,7 +191,7 @@ class KeptSums final : public EpisodeStatistics {
 
   /// Those of the first features alone, without another look at the data.
   std::unique_ptr<const KeptSums> of_first(std::int64_t features) const;
-  /// Each is one piece: no sums of parts of it are kept.
+  /// Each is one piece. They refer to the same sums, which stay as long as somebody does.
   std::unique_ptr<const EpisodeStatistics> subset(
       std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
@@ -208,7 +208,9 @@ class KeptSums final : public EpisodeStatistics {
   std::vector<Matrix> errors_under(std::span<const PiecesOfPolicy> asked) const override;
 
   /// The sums of one episode, [layout().size()].
-  std::span<const double> of(std::int64_t episode) const { return row(values_, episode); }
+  std::span<const double> of(std::int64_t episode) const {
+    return row(values_, chosen_.empty() ? episode : chosen_[static_cast<std::size_t>(episode)]);
+  }
 
  private:
   KeptSums(const StatisticsLayout& layout, const Workers& workers)
@@ -222,11 +224,12 @@ class KeptSums final : public EpisodeStatistics {
     return {rows.data() + i * layout().size(), static_cast<std::size_t>(layout().size())};
   }
   std::span<const double> of_piece(std::int64_t piece) const {
-    return row(pieces_ ? pieces_ : values_, piece);
+    return pieces_ ? row(pieces_, piece) : of(piece);
   }
 
-  CommonArray<double> values_;  // [episodes, size]
-  CommonArray<double> pieces_;  // [pieces, size]; none where episodes are one each
+  CommonArray<double> values_;        // [episodes, size]
+  CommonArray<double> pieces_;        // [pieces, size]; none where episodes are one each
+  std::vector<std::int64_t> chosen_;  // rows of values_, where these are some of others' episodes
 };
 
 }  // namespace kindred
