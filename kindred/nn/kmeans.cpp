@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "kindred/core/error.h"
-#include "kindred/nn/vectorise.h"
+#include "kindred/core/vectorise.h"
 
 namespace kindred {
 namespace {

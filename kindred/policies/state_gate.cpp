@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kindred/nn/vectorise.h"
+#include "kindred/core/vectorise.h"
 #include "kindred/policies/episode_statistics.h"
 #include "kindred/policies/exact_policies.h"
 
