@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Of n points from one, all their first numbers side by side, then the second, `stride` further
 /// on.
-KINDRED_VECTORISE
+KINDRED_VECTORISE_ALIKE
 void squared_distances(std::int64_t n, std::int64_t dim, const double* __restrict columns,
                        std::int64_t stride, const double* __restrict from, double* __restrict out) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = 0.0;
