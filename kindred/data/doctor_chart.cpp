@@ -54,7 +54,8 @@ class Ranges {
  public:
   explicit Ranges(std::size_t dim)
       : dim_(dim),
-        rows_(std::clamp<std::size_t>(kNumbersSideBySide / dim, 1, kRowsSideBySide)),
+        rows_(std::clamp<std::size_t>(kNumbersSideBySide / std::max<std::size_t>(dim, 1), 1,
+                                      kRowsSideBySide)),
         least_(rows_ * dim, kHighest),
         most_(rows_ * dim, -kHighest),
         farthest_(rows_ * dim, 0.0f),
