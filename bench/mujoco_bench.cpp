@@ -16,7 +16,7 @@ class Twins {
  public:
   Twins(const std::string& name, std::int64_t count)
       : task_(find_locomotion_task(name)),
-        environment_(make_locomotion(task_)),
+        environment_(make_locomotion(task_, {})),
         lanes_(environment_->make_locomotion_lanes(count)),
         model_(load_model(name, CapsuleInertia::kOld)),
         all_(static_cast<std::size_t>(count)),

@@ -15,7 +15,7 @@ endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kindred)
 install(TARGETS ${exported} EXPORT kindredTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS kindred_torch_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${KINDRED_LATE_LIBRARIES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT kindredTargets NAMESPACE kindred:: DESTINATION ${package_dir})
 if(TARGET kindred)
   file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})

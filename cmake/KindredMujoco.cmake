@@ -30,6 +30,11 @@ endif()
 
 if(NOT problem)
   set(KINDRED_HAS_MUJOCO ON)
+  add_library(kindred_mujoco INTERFACE)
+  add_library(kindred::mujoco ALIAS kindred_mujoco)
+  target_include_directories(kindred_mujoco SYSTEM INTERFACE
+    ${MUJOCO_INCLUDE_DIR} ${TINYXML2_INCLUDE_DIR})
+  target_link_libraries(kindred_mujoco INTERFACE ${MUJOCO_LIBRARY} ${TINYXML2_LIBRARY})
   message(STATUS "MuJoCo environments: with ${MUJOCO_LIBRARY} (version number ${version})")
 elseif(KINDRED_MUJOCO STREQUAL AUTO)
   message(STATUS "MuJoCo environments: none. ${problem}; without it hopper, halfcheetah, walker2d "

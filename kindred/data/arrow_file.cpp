@@ -132,11 +132,8 @@ std::shared_ptr<arrow::Array> descend(std::shared_ptr<arrow::Array> array,
   return array;
 }
 
-}  // namespace
-
-std::string ArrowColumn::name() const { return fmt::format("{}", fmt::join(path, "/")); }
-
-struct ArrowFile::File {
+/// A file and the column of it that was read last.
+struct OpenFile {
   fs::path path;
   std::unique_ptr<const TableSource> source;
   std::vector<ArrowColumn> columns;
@@ -169,51 +166,68 @@ struct ArrowFile::File {
   }
 };
 
-ArrowFile::ArrowFile(const fs::path& path) : file_(std::make_unique<File>()) {
-  file_->path = path;
-  parquet_file::guarded(path, [&] {
-    file_->source = open_source(path);
-    list_leaves(file_->source->schema()->fields(), {}, file_->columns);
-  });
+class ArrowFileOfArrow final : public ArrowFile {
+ public:
+  explicit ArrowFileOfArrow(const fs::path& path) {
+    file_->path = path;
+    parquet_file::guarded(path, [&] {
+      file_->source = open_source(path);
+      list_leaves(file_->source->schema()->fields(), {}, file_->columns);
+    });
+  }
+
+  std::int64_t rows() const override { return file_->source->rows(); }
+  const std::vector<ArrowColumn>& columns() const override { return file_->columns; }
+
+  std::string where(const ArrowColumn& column) const override {
+    return fmt::format("'{}' column '{}'", file_->path.string(),
+                       printable(fmt::format("{}", fmt::join(column.path, "/"))));
+  }
+
+  void read(const ArrowColumn& column, std::int64_t begin, std::int64_t end,
+            float* out) const override {
+    read_numbers(column, begin, end, out);
+  }
+  void read(const ArrowColumn& column, std::int64_t begin, std::int64_t end,
+            std::int64_t* out) const override {
+    read_numbers(column, begin, end, out);
+  }
+
+  std::vector<std::string> read_texts(const ArrowColumn& column, std::int64_t begin,
+                                      std::int64_t end) const override {
+    const auto name = where(column);
+    std::vector<std::string> texts;
+    file_->read(column, name, begin, end, [&](const auto& array, std::int64_t row) {
+      for (std::int64_t i = 0; i < array->length(); ++i)
+        texts.push_back(joined_text(array, i, {name, row, 1}));
+    });
+    return texts;
+  }
+
+ private:
+  template <class T>
+  void read_numbers(const ArrowColumn& column, std::int64_t begin, std::int64_t end, T* out) const {
+    const auto name = where(column);
+    file_->read(column, name, begin, end, [&](const auto& array, std::int64_t row) {
+      const ColumnPlace place{name, row, column.row_size};
+      const auto items = flattened_items(array, place);
+      if (items->length() != array->length() * column.row_size)
+        throw DataFormatError(
+            "{} has {} numbers in {} rows, expected {} in each as in other episodes", name,
+            items->length(), array->length(), column.row_size);
+      convert_column_of_any_type(*items, place, out);
+      out += items->length();
+    });
+  }
+
+  std::unique_ptr<OpenFile> file_ = std::make_unique<OpenFile>();
+};
+
+std::unique_ptr<const ArrowFile> open_file_by_arrow(const fs::path& path) {
+  return std::make_unique<ArrowFileOfArrow>(path);
 }
 
-ArrowFile::~ArrowFile() = default;
+const LateFunctionIs is_open_arrow_file(open_arrow_file, &open_file_by_arrow);
 
-std::int64_t ArrowFile::rows() const { return file_->source->rows(); }
-const std::vector<ArrowColumn>& ArrowFile::columns() const { return file_->columns; }
-
-std::string ArrowFile::where(const ArrowColumn& column) const {
-  return fmt::format("'{}' column '{}'", file_->path.string(), printable(column.name()));
-}
-
-template <class T>
-void ArrowFile::read(const ArrowColumn& column, std::int64_t begin, std::int64_t end,
-                     T* out) const {
-  const auto name = where(column);
-  file_->read(column, name, begin, end, [&](const auto& array, std::int64_t row) {
-    const ColumnPlace place{name, row, column.row_size};
-    const auto items = flattened_items(array, place);
-    if (items->length() != array->length() * column.row_size)
-      throw DataFormatError(
-          "{} has {} numbers in {} rows, expected {} in each as in other episodes", name,
-          items->length(), array->length(), column.row_size);
-    convert_column_of_any_type(*items, place, out);
-    out += items->length();
-  });
-}
-
-template void ArrowFile::read(const ArrowColumn&, std::int64_t, std::int64_t, float*) const;
-template void ArrowFile::read(const ArrowColumn&, std::int64_t, std::int64_t, std::int64_t*) const;
-
-std::vector<std::string> ArrowFile::read_texts(const ArrowColumn& column, std::int64_t begin,
-                                               std::int64_t end) const {
-  const auto name = where(column);
-  std::vector<std::string> texts;
-  file_->read(column, name, begin, end, [&](const auto& array, std::int64_t row) {
-    for (std::int64_t i = 0; i < array->length(); ++i)
-      texts.push_back(joined_text(array, i, {name, row, 1}));
-  });
-  return texts;
-}
-
+}  // namespace
 }  // namespace kindred

@@ -1,7 +1,6 @@
 // One file of Arrow's own format or of Parquet, of which columns may be structs of others.
 //
-// No Arrow type appears here; a build without Arrow has no_parquet.cpp instead, where opening
-// throws.
+// No Arrow type appears here, as in parquet_table.h.
 #pragma once
 
 #include <cstdint>
@@ -21,35 +20,31 @@ struct ArrowColumn {
   bool list = false;
   std::int64_t row_size = 1;  ///< Items in each row; rows of various sizes are of kind kOther.
   bool is_byte = false;
-
-  std::string name() const;  ///< "observations/goal"
 };
 
 /// Throws IoError when the file cannot be opened, and DataFormatError with file, column and row
 /// when it is damaged or holds something else than was asked for. Not for several threads at once.
 class ArrowFile {
  public:
-  explicit ArrowFile(const std::filesystem::path& path);
-  ~ArrowFile();
-  ArrowFile(const ArrowFile&) = delete;
-  ArrowFile& operator=(const ArrowFile&) = delete;
+  virtual ~ArrowFile() = default;
 
-  std::int64_t rows() const;
-  const std::vector<ArrowColumn>& columns() const;
+  virtual std::int64_t rows() const = 0;
+  virtual const std::vector<ArrowColumn>& columns() const = 0;
 
   /// Rows [begin, end) of a column like `column`, which may be one of another file, to
-  /// out[(end - begin) * row_size]; none is null. T: float or int64.
-  template <class T>
-  void read(const ArrowColumn& column, std::int64_t begin, std::int64_t end, T* out) const;
-  std::vector<std::string> read_texts(const ArrowColumn& column, std::int64_t begin,
-                                      std::int64_t end) const;
+  /// out[(end - begin) * row_size]; none is null.
+  virtual void read(const ArrowColumn& column, std::int64_t begin, std::int64_t end,
+                    float* out) const = 0;
+  virtual void read(const ArrowColumn& column, std::int64_t begin, std::int64_t end,
+                    std::int64_t* out) const = 0;
+  virtual std::vector<std::string> read_texts(const ArrowColumn& column, std::int64_t begin,
+                                              std::int64_t end) const = 0;
 
-  /// "'file' column 'name'", for messages.
-  std::string where(const ArrowColumn& column) const;
-
- private:
-  struct File;
-  std::unique_ptr<File> file_;
+  /// "'file' column 'observations/goal'", for messages.
+  virtual std::string where(const ArrowColumn& column) const = 0;
 };
+
+extern ParquetFunction<std::unique_ptr<const ArrowFile>(const std::filesystem::path& path)>
+    open_arrow_file;
 
 }  // namespace kindred

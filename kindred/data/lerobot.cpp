@@ -106,14 +106,14 @@ void check_episodes(const LerobotFolder& folder, const Trajectories& data) {
 FoundLabels labels_in_metadata(const LerobotFolder& folder, const std::string& key) {
   FoundLabels found;
   if (folder.many_in_a_file) {
-    const ParquetTable episodes(folder.episode_files);
-    const auto* column = episodes.find(key);
-    if (!column || episodes.row_size(key) != 1) return {};
+    const auto episodes = open_parquet_table(folder.episode_files);
+    const auto* column = episodes->find(key);
+    if (!column || episodes->row_size(key) != 1) return {};
     if (column->kind == ParquetKind::kInteger)
-      for (const auto number : episodes.read<std::int64_t>(key, 0, episodes.rows()))
+      for (const auto number : episodes->read<std::int64_t>(key, 0, episodes->rows()))
         found.numbers.push_back(number);
     else if (column->kind == ParquetKind::kText)
-      found.texts = episodes.read_texts(key, 0, episodes.rows());
+      found.texts = episodes->read_texts(key, 0, episodes->rows());
   }
   for (const auto& line : folder.lines)
     if (const auto at = line.find(key); at != line.end()) {

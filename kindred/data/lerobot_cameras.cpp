@@ -129,13 +129,13 @@ class LerobotCameras : public Cameras {
 
   /// [episodes]
   std::vector<VideoPlace> read_shared_videos(const std::string& feature) const {
-    const ParquetTable table(folder_.episode_files);
+    const auto table = open_parquet_table(folder_.episode_files);
     const auto column = [&](const char* name) {
       return fmt::format("videos/{}/{}", feature, name);
     };
-    const auto chunks = table.read<std::int64_t>(column("chunk_index"), 0, table.rows());
-    const auto files = table.read<std::int64_t>(column("file_index"), 0, table.rows());
-    const auto begins = table.read<double>(column("from_timestamp"), 0, table.rows());
+    const auto chunks = table->read<std::int64_t>(column("chunk_index"), 0, table->rows());
+    const auto files = table->read<std::int64_t>(column("file_index"), 0, table->rows());
+    const auto begins = table->read<double>(column("from_timestamp"), 0, table->rows());
     std::vector<VideoPlace> places;
     for (std::size_t i = 0; i < chunks.size(); ++i)
       places.push_back({folder_.video_path(feature, chunks[i], files[i]), begins[i]});

@@ -128,14 +128,14 @@ class LerobotExtract {
   /// Rows of a data file for the chosen stretches [from, to), all of which it holds.
   void copy_data(const fs::path& file, std::size_t from, std::size_t to, std::int64_t file_begin,
                  const fs::path& target) {
-    const ParquetTable table({file});
+    const auto table = open_parquet_table({file});
     const auto column = [&](const char* name) {
-      return table.find(name) ? table.read<std::int64_t>(name, 0, table.rows()) : Numbers();
+      return table->find(name) ? table->read<std::int64_t>(name, 0, table->rows()) : Numbers();
     };
     const auto index = column("index");
     const auto frame = cuts_ ? column("frame_index") : Numbers();
-    const auto seconds = cuts_ && table.find("timestamp")
-                             ? table.read<double>("timestamp", 0, table.rows())
+    const auto seconds = cuts_ && table->find("timestamp")
+                             ? table->read<double>("timestamp", 0, table->rows())
                              : std::vector<double>();
     std::vector<RowStretch> rows;
     ColumnChanges changes;
@@ -188,13 +188,13 @@ class LerobotExtract {
   /// What is stated of the numeric features of stretches [from, to) in a file of the copy.
   void measure(const fs::path& file, std::size_t from, std::size_t to) {
     if (!cuts_) return;
-    const ParquetTable table({file});
+    const auto table = open_parquet_table({file});
     for (const auto& [name, feature] : source_.info["features"].items()) {
-      const auto* column = table.find(name);
+      const auto* column = table->find(name);
       if (!column || column->kind == ParquetKind::kText || column->kind == ParquetKind::kOther)
         continue;
-      const auto width = table.row_size(name);
-      const auto values = table.read<double>(name, 0, table.rows());
+      const auto width = table->row_size(name);
+      const auto values = table->read<double>(name, 0, table->rows());
       for (auto place = from; place < to && width > 0; ++place)
         if (is_cut(place))
           measured_[place][name] = feature_statistics(
@@ -251,11 +251,11 @@ class LerobotExtract {
   }
 
   void copy_episode_tables() {
-    const ParquetTable table(source_.episode_files);
+    const auto table = open_parquet_table(source_.episode_files);
     const auto size = source_.chunk_size();
     std::int64_t first_row = 0, number = 0;
     for (const auto& file : source_.episode_files) {
-      const auto end = first_row + ParquetTable({file}).rows();
+      const auto end = first_row + open_parquet_table({file})->rows();
       std::vector<std::size_t> places;
       for (std::size_t place = 0; place < chosen_.size(); ++place)
         if (chosen_[place].episode >= first_row && chosen_[place].episode < end)
@@ -269,7 +269,7 @@ class LerobotExtract {
             copy_.root / "meta" / "episodes" /
             fmt::format("chunk-{:03d}/file-{:03d}.parquet", number / size, number % size);
         make_folder_of(target);
-        copy_parquet_rows(file, rows, episode_changes(table, places, number), target);
+        copy_parquet_rows(file, rows, episode_changes(*table, places, number), target);
         if (cuts_) say_what_was_cut(target, places);
         copy_.episode_files[static_cast<std::size_t>(number)] = target;
         ++number;
@@ -277,7 +277,7 @@ class LerobotExtract {
       first_row = end;
     }
     copy_.episode_files.resize(static_cast<std::size_t>(number));
-    copy_shared_videos(table);
+    copy_shared_videos(*table);
     join_statistics();
   }
 
@@ -408,8 +408,8 @@ class LerobotExtract {
     const auto old = Json::parse(read_text(file), nullptr, false);
     if (!old.is_object())
       throw DataFormatError("'{}' holds no JSON object, expected statistics", file.string());
-    const ParquetTable table(copy_.episode_files);
-    write_text(copy_.root / "meta" / kStatistics, spread(joined_statistics(table, old)));
+    const auto table = open_parquet_table(copy_.episode_files);
+    write_text(copy_.root / "meta" / kStatistics, spread(joined_statistics(*table, old)));
   }
 
   void copy_episode_lines() const {

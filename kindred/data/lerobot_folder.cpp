@@ -70,13 +70,13 @@ void open_shared_files(LerobotFolder& folder) {
   if (folder.episode_files.empty() || !fs::is_directory(below))
     throw IoError("'{}' has no Parquet files, expected chunk-000/file-000.parquet, …",
                   below.string());
-  const ParquetTable table(folder.episode_files);
-  const auto numbers = whole_column(table, "episode_index");
-  const auto lengths = whole_column(table, "length");
-  const auto chunks = whole_column(table, "data/chunk_index");
-  const auto files = whole_column(table, "data/file_index");
-  const auto tasks = table.find("tasks") ? table.read_texts("tasks", 0, table.rows())
-                                         : std::vector<std::string>(numbers.size());
+  const auto table = open_parquet_table(folder.episode_files);
+  const auto numbers = whole_column(*table, "episode_index");
+  const auto lengths = whole_column(*table, "length");
+  const auto chunks = whole_column(*table, "data/chunk_index");
+  const auto files = whole_column(*table, "data/file_index");
+  const auto tasks = table->find("tasks") ? table->read_texts("tasks", 0, table->rows())
+                                          : std::vector<std::string>(numbers.size());
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> file_number;
   for (std::size_t i = 0; i < numbers.size(); ++i)
     file_number.try_emplace({chunks[i], files[i]}, 0);

@@ -35,7 +35,7 @@ void change_text(FileChanges& changes, const fs::path& path, const std::string& 
 void change_tables(FileChanges& changes, const std::vector<fs::path>& files, const std::string& key,
                    std::span<const std::int64_t> values) {
   for (const auto& path : files) {
-    const auto rows = static_cast<std::size_t>(ParquetTable({path}).rows());
+    const auto rows = static_cast<std::size_t>(open_parquet_table({path})->rows());
     if (rows > values.size())
       throw DataFormatError("'{}' has more rows than when it was read", path.string());
     const auto share = values.first(rows);
@@ -73,8 +73,8 @@ bool has_foreign_labels(const LerobotFolder& folder, const std::string& key) {
   if (found_by_kindred(folder.info, key)) return false;
   const auto has_key = [&](const auto& line) { return line.contains(key); };
   return folder.info["features"].contains(key) || std::ranges::any_of(folder.lines, has_key) ||
-         (folder.many_in_a_file && ParquetTable(folder.episode_files).find(key)) ||
-         ParquetTable({folder.data_files[0]}).find(key);
+         (folder.many_in_a_file && open_parquet_table(folder.episode_files)->find(key)) ||
+         open_parquet_table({folder.data_files[0]})->find(key);
 }
 
 FileChanges change_lerobot(LerobotFolder folder, const Trajectories& data,

@@ -133,7 +133,7 @@ class MinariArrays final : public NamedArrays {
 
  private:
   void add_episode(const MinariEpisode& episode, bool lenient) {
-    const auto steps = ArrowFile(episode.table).rows() - 1;
+    const auto steps = open_arrow_file(episode.table)->rows() - 1;
     const auto stated = episode.metadata.value("total_steps", Json());
     if (stated.is_number_integer() && stated != Json(steps))
       throw DataFormatError("'{}' has {} rows, expected {} ('total_steps' of '{}', and one more)",
@@ -176,7 +176,7 @@ class MinariArrays final : public NamedArrays {
   const ArrowFile& open(std::size_t at) const {
     if (opened_ != at || !open_) {
       open_.reset();
-      open_ = std::make_unique<ArrowFile>(episodes_[at]->table);
+      open_ = open_arrow_file(episodes_[at]->table);
       opened_ = at;
     }
     return *open_;
@@ -207,7 +207,7 @@ class MinariArrays final : public NamedArrays {
   std::vector<std::int64_t> offsets_{0};
   std::vector<std::string> empty_;
   std::map<std::string, ArrowColumn, std::less<>> column_;
-  mutable std::unique_ptr<ArrowFile> open_;
+  mutable std::unique_ptr<const ArrowFile> open_;
   mutable std::size_t opened_ = 0;
 };
 

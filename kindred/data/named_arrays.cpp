@@ -171,11 +171,11 @@ class ParquetArrays final : public NamedArrays {
  public:
   ParquetArrays(const fs::path& path, std::vector<fs::path> files,
                 const std::map<std::string, std::vector<std::string>>& names)
-      : NamedArrays(path), table_(std::move(files)) {
-    for (const auto& [name, kind, is_list] : table_.columns()) {
+      : NamedArrays(path), table_(open_parquet_table(std::move(files))) {
+    for (const auto& [name, kind, is_list] : table_->columns()) {
       if (kind == ParquetKind::kOther) continue;
-      std::vector<std::int64_t> shape{table_.rows()};
-      if (is_list) shape.push_back(table_.row_size(name));
+      std::vector<std::int64_t> shape{table_->rows()};
+      if (is_list) shape.push_back(table_->row_size(name));
       list_.push_back(
           {.name = name, .kind = kind_of(kind), .shape = std::move(shape), .columns = {}});
       const auto named = names.find(name);
@@ -186,20 +186,20 @@ class ParquetArrays final : public NamedArrays {
   }
 
   Place place(const NamedArray& array, std::int64_t row) const override {
-    const auto block = std::ranges::upper_bound(table_.blocks(), row, {}, &ParquetBlock::end);
-    return {table_.where(block->file, array.name), row - block->begin + block->row_in_file};
+    const auto block = std::ranges::upper_bound(table_->blocks(), row, {}, &ParquetBlock::end);
+    return {table_->where(block->file, array.name), row - block->begin + block->row_in_file};
   }
   void read(const NamedArray& array, std::int64_t begin, std::int64_t end,
             float* out) const override {
-    table_.read(array.name, begin, end, out);
+    table_->read(array.name, begin, end, out);
   }
   void read(const NamedArray& array, std::int64_t begin, std::int64_t end,
             std::int64_t* out) const override {
-    table_.read(array.name, begin, end, out);
+    table_->read(array.name, begin, end, out);
   }
   std::vector<std::string> read_text(const NamedArray& array, std::int64_t begin,
                                      std::int64_t end) const override {
-    return table_.read_texts(array.name, begin, end);
+    return table_->read_texts(array.name, begin, end);
   }
 
  private:
@@ -216,7 +216,7 @@ class ParquetArrays final : public NamedArrays {
     }
   }
 
-  ParquetTable table_;
+  std::unique_ptr<const ParquetTable> table_;
 };
 
 }  // namespace

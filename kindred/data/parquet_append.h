@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "kindred/core/late_part.h"
+
 namespace kindred {
 
 /// Adds an int64 column, or puts it in the place of the one with that name. Descriptions of the
@@ -20,12 +22,14 @@ void append_parquet_column(const std::filesystem::path& file, const std::string&
 namespace parquet_file {
 
 /// A Parquet file with nothing but this column, in row groups of these sizes.
-std::string one_column_file(const std::string& name, std::span<const std::int64_t> values,
-                            std::span<const std::int64_t> group_rows);
+extern ParquetFunction<std::string(const std::string& name, std::span<const std::int64_t> values,
+                                   std::span<const std::int64_t> group_rows)>
+    one_column_file;
 
 /// An Arrow schema as Parquet files hold it, with an int64 field at its end and no other of that
 /// name. What cannot be understood is returned as it is.
-std::string schema_with_column(const std::string& encoded, const std::string& name);
+extern ParquetFunction<std::string(const std::string& encoded, const std::string& name)>
+    schema_with_column;
 
 }  // namespace parquet_file
 }  // namespace kindred

@@ -8,9 +8,10 @@
 #include "kindred/data/parquet_arrow.h"
 
 namespace kindred::parquet_file {
+namespace {
 
-std::string one_column_file(const std::string& name, std::span<const std::int64_t> values,
-                            std::span<const std::int64_t> group_rows) {
+std::string write_column(const std::string& name, std::span<const std::int64_t> values,
+                         std::span<const std::int64_t> group_rows) {
   const std::filesystem::path where = name;
   return guarded(where, [&] {
     const auto sink = take(arrow::io::BufferOutputStream::Create(), where);
@@ -33,7 +34,7 @@ std::string one_column_file(const std::string& name, std::span<const std::int64_
   });
 }
 
-std::string schema_with_column(const std::string& encoded, const std::string& name) {
+std::string add_to_schema(const std::string& encoded, const std::string& name) {
   const arrow::Result<std::string> decoded = arrow::util::base64_decode(encoded);
   if (!decoded.ok()) return encoded;
   arrow::io::BufferReader reader(arrow::Buffer::FromString(*decoded));
@@ -48,4 +49,8 @@ std::string schema_with_column(const std::string& encoded, const std::string& na
   return written.ok() ? arrow::util::base64_encode((*written)->ToString()) : encoded;
 }
 
+const LateFunctionIs is_one_column_file(one_column_file, &write_column);
+const LateFunctionIs is_schema_with_column(schema_with_column, &add_to_schema);
+
+}  // namespace
 }  // namespace kindred::parquet_file

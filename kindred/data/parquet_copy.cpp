@@ -322,10 +322,8 @@ std::shared_ptr<arrow::ChunkedArray> rows_of_column(const arrow::ChunkedArray& c
   return std::make_shared<arrow::ChunkedArray>(chunks, column.type());
 }
 
-}  // namespace
-
-void copy_parquet_rows(const fs::path& source, std::span<const RowStretch> rows,
-                       const ColumnChanges& changes, const fs::path& target) {
+void copy_rows(const fs::path& source, std::span<const RowStretch> rows,
+               const ColumnChanges& changes, const fs::path& target) {
   guarded(source, [&] {
     const auto reader = parquet_file::open(source);
     std::shared_ptr<arrow::Schema> schema;
@@ -354,9 +352,9 @@ void copy_parquet_rows(const fs::path& source, std::span<const RowStretch> rows,
   });
 }
 
-void copy_table_rows(const fs::path& source,
-                     const std::function<std::vector<RowStretch>(const std::string&)>& rows_of,
-                     const ColumnChanges& changes, const fs::path& target) {
+void copy_small_table(const fs::path& source,
+                      const std::function<std::vector<RowStretch>(const std::string&)>& rows_of,
+                      const ColumnChanges& changes, const fs::path& target) {
   guarded(source, [&] {
     const auto whole = whole_table(source);
     std::vector<std::shared_ptr<arrow::ChunkedArray>> columns;
@@ -372,4 +370,8 @@ void copy_table_rows(const fs::path& source,
   });
 }
 
+const LateFunctionIs is_copy_parquet_rows(copy_parquet_rows, &copy_rows);
+const LateFunctionIs is_copy_table_rows(copy_table_rows, &copy_small_table);
+
+}  // namespace
 }  // namespace kindred

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "kindred/core/late_part.h"
+
 namespace kindred {
 
 struct RowStretch {
@@ -29,13 +31,16 @@ struct ColumnChanges {
 /// Writes `target` with these rows of `source`, a row group at a time; their beginnings do not
 /// decrease, and a single row may come several times. Throws DataFormatError when the source is
 /// damaged or a column to change holds something else, IoError when the target cannot be written.
-void copy_parquet_rows(const std::filesystem::path& source, std::span<const RowStretch> rows,
-                       const ColumnChanges& changes, const std::filesystem::path& target);
+extern ParquetFunction<void(const std::filesystem::path& source, std::span<const RowStretch> rows,
+                            const ColumnChanges& changes, const std::filesystem::path& target)>
+    copy_parquet_rows;
 
 /// The same of a small table, in the format it has, as one batch: `rows_of` says which rows to take
 /// of a column, of each as many.
-void copy_table_rows(const std::filesystem::path& source,
-                     const std::function<std::vector<RowStretch>(const std::string&)>& rows_of,
-                     const ColumnChanges& changes, const std::filesystem::path& target);
+extern ParquetFunction<void(
+    const std::filesystem::path& source,
+    const std::function<std::vector<RowStretch>(const std::string&)>& rows_of,
+    const ColumnChanges& changes, const std::filesystem::path& target)>
+    copy_table_rows;
 
 }  // namespace kindred

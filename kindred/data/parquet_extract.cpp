@@ -32,7 +32,7 @@ class TableCut {
  public:
   TableCut(const fs::path& source, const Trajectories& data, std::span<const Stretch> stretches,
            const ReadOptions& reading)
-      : data_(data), stretches_(stretches), table_(parquet_files(source)) {
+      : data_(data), stretches_(stretches), table_(open_parquet_table(parquet_files(source))) {
     const auto columns = parquet_columns(source, reading);
     episodes_ = columns.episode_key;
     adds_episodes_ = episodes_.empty() && columns.done_keys.size() < 2;
@@ -40,10 +40,10 @@ class TableCut {
                     ? columns.done_keys[1]
                     : first_column({"timeout", "timeouts", "truncated", "truncation", "truncations",
                                     "next.truncated"});
-    if (!timeouts_.empty()) flags_ = table_.read<double>(timeouts_, 0, table_.rows());
+    if (!timeouts_.empty()) flags_ = table_->read<double>(timeouts_, 0, table_->rows());
     for (const char* clock : {"frame_index", "timestamp"})
-      if (is_number(clock)) clocks_[clock] = table_.read<double>(clock, 0, table_.rows());
-    if (is_number("index")) index_ = table_.read<std::int64_t>("index", 0, table_.rows());
+      if (is_number(clock)) clocks_[clock] = table_->read<double>(clock, 0, table_->rows());
+    if (is_number("index")) index_ = table_->read<std::int64_t>("index", 0, table_->rows());
     for (std::size_t row = 0; row < index_.size(); ++row)
       if (index_[row] != static_cast<std::int64_t>(row)) index_.clear();
     std::int64_t rows = 0;
@@ -78,7 +78,7 @@ class TableCut {
 
  private:
   bool is_number(const std::string& name) const {
-    const auto* column = table_.find(name);
+    const auto* column = table_->find(name);
     return column && !column->list &&
            (column->kind == ParquetKind::kInteger || column->kind == ParquetKind::kFloat ||
             column->kind == ParquetKind::kBool);
@@ -97,7 +97,7 @@ class TableCut {
   void name_episode(const TablePiece& piece, ColumnChanges& changes) const {
     const auto& id = data_.ids[static_cast<std::size_t>(stretches_[piece.place].episode)];
     const auto count = static_cast<std::size_t>(piece.end - piece.begin);
-    if (table_.find(episodes_)->kind == ParquetKind::kText) {
+    if (table_->find(episodes_)->kind == ParquetKind::kText) {
       auto& names = changes.texts[episodes_];
       names.insert(names.end(), count, name_of_stretch(id, stretches_[piece.place]));
     } else {
@@ -128,7 +128,7 @@ class TableCut {
 
   const Trajectories& data_;
   std::span<const Stretch> stretches_;
-  ParquetTable table_;
+  std::unique_ptr<const ParquetTable> table_;
   std::string episodes_;       ///< The column that tells them apart; empty: flags do.
   std::string timeouts_;       ///< Empty: there is no such column.
   std::vector<double> flags_;  ///< What it holds.
@@ -156,7 +156,7 @@ std::vector<TablePiece> pieces_between(const Trajectories& data, std::span<const
 void extract_parquet(const fs::path& source, const Trajectories& data,
                      std::span<const Stretch> stretches, const ReadOptions& reading,
                      const fs::path& target) {
-  if (!reading.mask_key.empty() || ParquetTable(parquet_files(source)).rows() < data.steps())
+  if (!reading.mask_key.empty() || open_parquet_table(parquet_files(source))->rows() < data.steps())
     throw InvalidArgument(
         "'{}' has a row for each episode, expected one for each step; Kindred makes no parts of it",
         source.string());
@@ -185,7 +185,7 @@ void extract_parquet(const fs::path& source, const Trajectories& data,
   StagedFolder folder(target);
   std::int64_t first = 0;
   for (const auto& file : parquet_files(source)) {
-    const auto end = first + ParquetTable({file}).rows();
+    const auto end = first + open_parquet_table({file})->rows();
     copy_file(file, first, end, folder.path() / file.lexically_relative(source));
     first = end;
   }

@@ -56,10 +56,8 @@ class PartReader {
   std::int64_t begin_ = 0, end_ = 0;  ///< The next row of the column, and behind its last.
 };
 
-}  // namespace
-
-std::vector<ParquetPicture> read_parquet_pictures(const fs::path& file, const std::string& column,
-                                                  std::span<const std::int64_t> rows) {
+std::vector<ParquetPicture> read_pictures(const fs::path& file, const std::string& column,
+                                          std::span<const std::int64_t> rows) {
   const auto opened = parquet_file::open(file);
   return parquet_file::guarded(file, [&] {
     auto& reader = *opened->parquet_reader();
@@ -75,4 +73,7 @@ std::vector<ParquetPicture> read_parquet_pictures(const fs::path& file, const st
   });
 }
 
+const LateFunctionIs is_read_parquet_pictures(read_parquet_pictures, &read_pictures);
+
+}  // namespace
 }  // namespace kindred

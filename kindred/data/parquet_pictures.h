@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kindred/core/late_part.h"
+
 namespace kindred {
 
 /// The encoded bytes or, where those are not there, the file that holds them.
@@ -18,8 +20,9 @@ struct ParquetPicture {
 /// Those of the given rows of `file`, which increase. Only the pages around them are decoded. A row
 /// without one gives two empty texts. Throws IoError, or DataFormatError when the file is damaged,
 /// too short or the column holds something else.
-std::vector<ParquetPicture> read_parquet_pictures(const std::filesystem::path& file,
-                                                  const std::string& column,
-                                                  std::span<const std::int64_t> rows);
+extern ParquetFunction<std::vector<ParquetPicture>(const std::filesystem::path& file,
+                                                   const std::string& column,
+                                                   std::span<const std::int64_t> rows)>
+    read_parquet_pictures;
 
 }  // namespace kindred

@@ -39,7 +39,10 @@ std::unique_ptr<parquet::arrow::FileReader> open(const fs::path& file) {
 
 }  // namespace parquet_file
 
-struct ParquetTable::Files {
+namespace {
+
+/// Where everything is, and the file that is open.
+struct TableFiles {
   std::vector<fs::path> paths;
   std::vector<std::int64_t> first_block;  ///< [files + 1]
   std::vector<ParquetBlock> blocks;
@@ -119,94 +122,110 @@ struct ParquetTable::Files {
   }
 };
 
-bool has_parquet() { return true; }
+class ArrowParquetTable final : public ParquetTable {
+ public:
+  explicit ArrowParquetTable(std::vector<fs::path> files) {
+    if (files.empty()) throw InvalidArgument("a table needs at least one Parquet file");
+    files_->paths = std::move(files);
+    for (std::size_t file = 0; file < files_->paths.size(); ++file)
+      parquet_file::guarded(files_->paths[file], [&] { files_->list_blocks(file); });
+    parquet_file::guarded(files_->paths[0], [&] { files_->list_columns(); });
+  }
 
-ParquetTable::ParquetTable(std::vector<fs::path> files) : files_(std::make_unique<Files>()) {
-  if (files.empty()) throw InvalidArgument("a table needs at least one Parquet file");
-  files_->paths = std::move(files);
-  for (std::size_t file = 0; file < files_->paths.size(); ++file)
-    parquet_file::guarded(files_->paths[file], [&] { files_->list_blocks(file); });
-  parquet_file::guarded(files_->paths[0], [&] { files_->list_columns(); });
-}
+  std::int64_t rows() const override { return files_->rows(); }
+  const std::vector<fs::path>& files() const override { return files_->paths; }
+  const std::vector<ParquetBlock>& blocks() const override { return files_->blocks; }
+  const std::vector<ParquetColumn>& columns() const override { return files_->columns; }
 
-ParquetTable::~ParquetTable() = default;
+  const ParquetColumn* find(const std::string& name) const override {
+    const auto found = std::ranges::find(files_->columns, name, &ParquetColumn::name);
+    return found == files_->columns.end() ? nullptr : &*found;
+  }
 
-std::int64_t ParquetTable::rows() const { return files_->rows(); }
-const std::vector<fs::path>& ParquetTable::files() const { return files_->paths; }
-const std::vector<ParquetBlock>& ParquetTable::blocks() const { return files_->blocks; }
-const std::vector<ParquetColumn>& ParquetTable::columns() const { return files_->columns; }
+  std::optional<std::string> note(const std::string& key) const override {
+    if (!files_->notes || !files_->notes->Contains(key)) return std::nullopt;
+    return *files_->notes->Get(key);
+  }
 
-const ParquetColumn* ParquetTable::find(const std::string& name) const {
-  const auto found = std::ranges::find(files_->columns, name, &ParquetColumn::name);
-  return found == files_->columns.end() ? nullptr : &*found;
-}
+  std::string where(std::size_t file, const std::string& column) const override {
+    return fmt::format("'{}' column '{}'", files_->paths[file].string(), printable(column));
+  }
 
-std::optional<std::string> ParquetTable::note(const std::string& key) const {
-  if (!files_->notes || !files_->notes->Contains(key)) return std::nullopt;
-  return *files_->notes->Get(key);
-}
-
-std::string ParquetTable::where(std::size_t file, const std::string& column) const {
-  return fmt::format("'{}' column '{}'", files_->paths[file].string(), printable(column));
-}
-
-std::int64_t ParquetTable::row_size(const std::string& column) const {
-  const auto* found = find(column);
-  if (!found) throw DataFormatError("{} is missing", where(0, column));
-  if (!found->list || rows() == 0) return 1;
-  const auto [at, fresh] = files_->row_sizes.try_emplace(column, 1);
-  if (!fresh) return at->second;
-  const auto first = std::ranges::find_if(
-      files_->blocks, [](const auto& block) { return block.end > block.begin; });
-  files_->read_block(first - files_->blocks.begin(), column, where(first->file, column), 0, 1,
-                     [&](const auto& array, ColumnPlace place) {
-                       place.row_size = -1;
-                       at->second = flattened_items(array, place)->length();
-                     });
-  return at->second;
-}
-
-template <class T>
-void ParquetTable::read(const std::string& column, std::int64_t begin, std::int64_t end,
-                        T* out) const {
-  const auto size = row_size(column);
-  for (std::size_t i = 0; i < files_->blocks.size(); ++i) {
-    const auto& block = files_->blocks[i];
-    if (block.end <= begin || block.begin >= end || block.end == block.begin) continue;
-    files_->read_block(static_cast<std::int64_t>(i), column, where(block.file, column), begin, end,
+  std::int64_t row_size(const std::string& column) const override {
+    const auto* found = find(column);
+    if (!found) throw DataFormatError("{} is missing", where(0, column));
+    if (!found->list || rows() == 0) return 1;
+    const auto [at, fresh] = files_->row_sizes.try_emplace(column, 1);
+    if (!fresh) return at->second;
+    const auto first = std::ranges::find_if(
+        files_->blocks, [](const auto& block) { return block.end > block.begin; });
+    files_->read_block(first - files_->blocks.begin(), column, where(first->file, column), 0, 1,
                        [&](const auto& array, ColumnPlace place) {
-                         place.row_size = size;
-                         const auto items = flattened_items(array, place);
-                         if (items->length() != array->length() * size)
-                           throw DataFormatError(
-                               "{} has rows of another size after row {}, expected {} numbers in "
-                               "each as in the first row",
-                               place.where, place.row, size);
-                         convert_column_of_any_type(*items, place, out);
-                         out += items->length();
+                         place.row_size = -1;
+                         at->second = flattened_items(array, place)->length();
                        });
+    return at->second;
   }
+
+  void read(const std::string& column, std::int64_t begin, std::int64_t end,
+            float* out) const override {
+    read_numbers(column, begin, end, out);
+  }
+  void read(const std::string& column, std::int64_t begin, std::int64_t end,
+            double* out) const override {
+    read_numbers(column, begin, end, out);
+  }
+  void read(const std::string& column, std::int64_t begin, std::int64_t end,
+            std::int64_t* out) const override {
+    read_numbers(column, begin, end, out);
+  }
+
+  std::vector<std::string> read_texts(const std::string& column, std::int64_t begin,
+                                      std::int64_t end) const override {
+    if (!find(column)) throw DataFormatError("{} is missing", where(0, column));
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < files_->blocks.size(); ++i) {
+      const auto& block = files_->blocks[i];
+      if (block.end <= begin || block.begin >= end || block.end == block.begin) continue;
+      files_->read_block(static_cast<std::int64_t>(i), column, where(block.file, column), begin,
+                         end, [&](const auto& array, const ColumnPlace& place) {
+                           for (std::int64_t row = 0; row < array->length(); ++row)
+                             texts.push_back(joined_text(array, row, place));
+                         });
+    }
+    return texts;
+  }
+
+ private:
+  template <class T>
+  void read_numbers(const std::string& column, std::int64_t begin, std::int64_t end, T* out) const {
+    const auto size = row_size(column);
+    for (std::size_t i = 0; i < files_->blocks.size(); ++i) {
+      const auto& block = files_->blocks[i];
+      if (block.end <= begin || block.begin >= end || block.end == block.begin) continue;
+      files_->read_block(static_cast<std::int64_t>(i), column, where(block.file, column), begin,
+                         end, [&](const auto& array, ColumnPlace place) {
+                           place.row_size = size;
+                           const auto items = flattened_items(array, place);
+                           if (items->length() != array->length() * size)
+                             throw DataFormatError(
+                                 "{} has rows of another size after row {}, expected {} numbers in "
+                                 "each as in the first row",
+                                 place.where, place.row, size);
+                           convert_column_of_any_type(*items, place, out);
+                           out += items->length();
+                         });
+    }
+  }
+
+  std::unique_ptr<TableFiles> files_ = std::make_unique<TableFiles>();
+};
+
+std::unique_ptr<const ParquetTable> open_table_by_arrow(std::vector<fs::path> files) {
+  return std::make_unique<ArrowParquetTable>(std::move(files));
 }
 
-template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t, float*) const;
-template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t, double*) const;
-template void ParquetTable::read(const std::string&, std::int64_t, std::int64_t,
-                                 std::int64_t*) const;
+const LateFunctionIs is_open_parquet_table(open_parquet_table, &open_table_by_arrow);
 
-std::vector<std::string> ParquetTable::read_texts(const std::string& column, std::int64_t begin,
-                                                  std::int64_t end) const {
-  if (!find(column)) throw DataFormatError("{} is missing", where(0, column));
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < files_->blocks.size(); ++i) {
-    const auto& block = files_->blocks[i];
-    if (block.end <= begin || block.begin >= end || block.end == block.begin) continue;
-    files_->read_block(static_cast<std::int64_t>(i), column, where(block.file, column), begin, end,
-                       [&](const auto& array, const ColumnPlace& place) {
-                         for (std::int64_t row = 0; row < array->length(); ++row)
-                           texts.push_back(joined_text(array, row, place));
-                       });
-  }
-  return texts;
-}
-
+}  // namespace
 }  // namespace kindred

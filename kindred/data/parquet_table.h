@@ -1,8 +1,9 @@
 // The rows of one or several Parquet files, read a column and a stretch at a time.
 //
 // Files are opened when rows of theirs are read, and one row group is decoded in batches, so that
-// memory is bounded by what is asked for. No Arrow type appears here; a build without Arrow has
-// no_parquet.cpp instead, where opening throws.
+// memory is bounded by what is asked for. No Arrow type appears here: who reads is in the part that
+// needs Arrow (core/late_part.h), and in a build without Arrow no_parquet.cpp, where opening
+// throws.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "kindred/core/late_part.h"
 
 namespace kindred {
 
@@ -33,29 +36,28 @@ struct ParquetBlock {
 /// it is damaged or holds something else than was asked for. Not for several threads at once.
 class ParquetTable {
  public:
-  /// The files one after the other; columns are those of the first.
-  explicit ParquetTable(std::vector<std::filesystem::path> files);
-  ~ParquetTable();
-  ParquetTable(const ParquetTable&) = delete;
-  ParquetTable& operator=(const ParquetTable&) = delete;
+  virtual ~ParquetTable() = default;
 
-  std::int64_t rows() const;
-  const std::vector<std::filesystem::path>& files() const;
+  virtual std::int64_t rows() const = 0;
+  virtual const std::vector<std::filesystem::path>& files() const = 0;
   /// What can be read at once; the blocks cover all rows in order.
-  const std::vector<ParquetBlock>& blocks() const;
-  const std::vector<ParquetColumn>& columns() const;
+  virtual const std::vector<ParquetBlock>& blocks() const = 0;
+  virtual const std::vector<ParquetColumn>& columns() const = 0;
   /// Null when there is no such column.
-  const ParquetColumn* find(const std::string& name) const;
+  virtual const ParquetColumn* find(const std::string& name) const = 0;
   /// Items in each row: 1 where rows are no lists, else as many as the first row has.
-  std::int64_t row_size(const std::string& column) const;
+  virtual std::int64_t row_size(const std::string& column) const = 0;
   /// What the first file says of itself under this key.
-  std::optional<std::string> note(const std::string& key) const;
+  virtual std::optional<std::string> note(const std::string& key) const = 0;
 
   /// Rows [begin, end) to out[(end - begin) * row_size]. Every row has as many items as the first,
-  /// and none of them is null. T: float, double or int64, of columns that are not text; int64 only
-  /// of whole numbers.
-  template <class T>
-  void read(const std::string& column, std::int64_t begin, std::int64_t end, T* out) const;
+  /// and none of them is null. Of columns that are not text; int64 only of whole numbers.
+  virtual void read(const std::string& column, std::int64_t begin, std::int64_t end,
+                    float* out) const = 0;
+  virtual void read(const std::string& column, std::int64_t begin, std::int64_t end,
+                    double* out) const = 0;
+  virtual void read(const std::string& column, std::int64_t begin, std::int64_t end,
+                    std::int64_t* out) const = 0;
   template <class T>
   std::vector<T> read(const std::string& column, std::int64_t begin, std::int64_t end) const {
     std::vector<T> values(static_cast<std::size_t>((end - begin) * row_size(column)));
@@ -63,16 +65,17 @@ class ParquetTable {
     return values;
   }
   /// Text of rows [begin, end); the items of a list with ", " between them.
-  std::vector<std::string> read_texts(const std::string& column, std::int64_t begin,
-                                      std::int64_t end) const;
+  virtual std::vector<std::string> read_texts(const std::string& column, std::int64_t begin,
+                                              std::int64_t end) const = 0;
 
   /// "'file' column 'name'", for messages.
-  std::string where(std::size_t file, const std::string& column) const;
-
- private:
-  struct Files;
-  std::unique_ptr<Files> files_;
+  virtual std::string where(std::size_t file, const std::string& column) const = 0;
 };
+
+/// The files one after the other; columns are those of the first.
+extern ParquetFunction<std::unique_ptr<const ParquetTable>(
+    std::vector<std::filesystem::path> files)>
+    open_parquet_table;
 
 /// Whether this Kindred was built with Arrow.
 bool has_parquet();

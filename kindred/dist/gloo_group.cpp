@@ -216,8 +216,8 @@ std::shared_ptr<void> keep_tcp_store(const GroupOptions& options) {
   return std::make_shared<c10::intrusive_ptr<c10d::TCPStore>>(connect(options, true));
 }
 
-const TorchFunctionIs is_join_group(join_group, &join_by_gloo);
-const TorchFunctionIs is_keep_store(keep_store, &keep_tcp_store);
+const LateFunctionIs is_join_group(join_group, &join_by_gloo);
+const LateFunctionIs is_keep_store(keep_store, &keep_tcp_store);
 
 }  // namespace
 }  // namespace kindred

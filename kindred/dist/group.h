@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 #include "kindred/dist/communicator.h"
 
 namespace kindred {

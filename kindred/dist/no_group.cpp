@@ -12,8 +12,8 @@ Result refuse(const GroupOptions&) {
       "build it again");
 }
 
-const TorchFunctionIs is_join_group(join_group, &refuse<std::shared_ptr<Communicator>>);
-const TorchFunctionIs is_keep_store(keep_store, &refuse<std::shared_ptr<void>>);
+const LateFunctionIs is_join_group(join_group, &refuse<std::shared_ptr<Communicator>>);
+const LateFunctionIs is_keep_store(keep_store, &refuse<std::shared_ptr<void>>);
 
 }  // namespace
 }  // namespace kindred

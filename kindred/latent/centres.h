@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 
 namespace kindred::latent {
 

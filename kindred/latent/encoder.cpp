@@ -179,7 +179,7 @@ std::shared_ptr<const Centres> load_by_torch(const ArrayFileReader& file) {
                                                *used.begin(), *used.rbegin(), used.size() - 1));
   return std::make_shared<LatentCentres>(std::move(encoder), std::move(codes), std::move(clusters));
 }
-const TorchFunctionIs is_load_centres(load_centres, &load_by_torch);
+const LateFunctionIs is_load_centres(load_centres, &load_by_torch);
 
 }  // namespace
 }  // namespace kindred::latent

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 
 namespace kindred {
 

@@ -9,7 +9,7 @@ namespace kindred {
 namespace {
 
 bool torch_has_cuda() { return at::hasCUDA(); }
-const TorchFunctionIs is_has_cuda(has_cuda, &torch_has_cuda);
+const LateFunctionIs is_has_cuda(has_cuda, &torch_has_cuda);
 
 void torch_wakes(const std::string& device) {
   for (const auto type : {at::kFloat, at::kDouble}) {
@@ -17,7 +17,7 @@ void torch_wakes(const std::string& device) {
     at::bmm(ones, ones).sum().item<double>();
   }
 }
-const TorchFunctionIs is_wake_device(wake_device, &torch_wakes);
+const LateFunctionIs is_wake_device(wake_device, &torch_wakes);
 
 }  // namespace
 

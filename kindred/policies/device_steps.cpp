@@ -151,7 +151,7 @@ std::unique_ptr<DeviceSteps> torch_steps(const Trajectories& data, const Feature
                                          const Workers& workers) {
   return std::make_unique<TorchSteps>(data, map, targets, device, workers);
 }
-const TorchFunctionIs is_device_steps(make_device_steps, &torch_steps);
+const LateFunctionIs is_device_steps(make_device_steps, &torch_steps);
 
 }  // namespace
 }  // namespace kindred

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 #include "kindred/core/workers.h"
 #include "kindred/policies/feature_map.h"
 

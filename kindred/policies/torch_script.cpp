@@ -137,7 +137,7 @@ void save_module(const PlainPolicy& policy, const PolicyOrigin& origin,
   to_module(policy, origin).save(bytes);
   write_text(path, bytes.str());
 }
-const TorchFunctionIs is_save_torch_script(save_torch_script, &save_module);
+const LateFunctionIs is_save_torch_script(save_torch_script, &save_module);
 
 }  // namespace
 }  // namespace kindred

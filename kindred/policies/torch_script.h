@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 #include "kindred/policies/plain_policy.h"
 
 namespace kindred {

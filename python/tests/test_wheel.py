@@ -7,6 +7,7 @@ import sys
 import pytest
 
 EXAMPLE = """
+import sys
 import kindred
 data = kindred.load("data.npz")
 model = kindred.PGKMeans(random_state=0)
@@ -15,8 +16,11 @@ assert model.n_clusters_ == 2 and set(labels[::2]) != set(labels[1::2])
 assert model.policies_[0].act(data[0][0]).shape == data[0][1].shape
 model.run_.report("page.html")
 assert len(kindred.cluster(data, "caae", k=2, max_steps=3).labels) == 24  # networks are a library of their own
+assert len(kindred.load(sys.argv[1])) == 6  # and so is what reads Parquet
 kindred.show_versions()
 """
+
+LEROBOT = pathlib.Path(__file__).parents[2] / "tests/fixtures/lerobot/v3"
 
 
 def test_the_wheel_works_where_nothing_else_is(npz, tmp_path):
@@ -32,7 +36,7 @@ def test_the_wheel_works_where_nothing_else_is(npz, tmp_path):
 
     run(sys.executable, "-m", "venv", "fresh")
     run("fresh/bin/pip", "install", "-q", str(wheels[-1]))
-    assert "LibTorch" in run("fresh/bin/python", "-c", EXAMPLE)
+    assert "LibTorch" in run("fresh/bin/python", "-c", EXAMPLE, str(LEROBOT))
     assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")[:2000].lower()
     version = run("fresh/bin/kindred", "--version")
     assert run("fresh/bin/python", "-m", "kindred", "--version") == version

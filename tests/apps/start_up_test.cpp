@@ -1,10 +1,16 @@
-// LibTorch takes longer to load than most commands take to finish: only what needs it loads it.
+// LibTorch takes longer to load than most commands take to finish, and Arrow and MuJoCo as long as
+// the shortest: only what needs one loads it.
 #include <cstdlib>
 
+#include "kindred/data/parquet_table.h"
+#include "kindred/envs/mujoco/locomotion.h"
 #include "program.h"
 
 namespace kindred::program {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 /// A variable of the programs that are started while this lives.
 class Setting {
@@ -22,8 +28,8 @@ class Setting {
 
 class StartUp : public Program {
  protected:
-  /// Whether the program opened a file of LibTorch's: the dynamic linker lists them.
-  bool loads_torch(const std::vector<std::string>& arguments) const {
+  /// Which of the large libraries the program opened: the dynamic linker lists them.
+  std::vector<std::string> loads(const std::vector<std::string>& arguments) const {
     const Setting what("LD_DEBUG", "files"), where("LD_DEBUG_OUTPUT", folder_ / "opened");
     const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0) << arguments.front() << ": " << outcome.err;
@@ -34,11 +40,24 @@ class StartUp : public Program {
         fs::remove(entry.path());
       }
     EXPECT_THAT(opened, HasSubstr("libkindred.so")) << "the linker should have said so";
-    return opened.find("libtorch") != std::string::npos;
+    std::vector<std::string> found;
+    for (const char* library : {"libtorch", "libarrow", "libparquet", "libmujoco", "libtinyxml2"})
+      if (opened.find(std::string("/") + library) != std::string::npos) found.push_back(library);
+    return found;
   }
+
+  /// Programs started while what it returns lives find Kindred's own library and nothing beside it.
+  Setting without_late_parts() const {
+    fs::create_symlink(KINDRED_LIBRARY, folder_ / "libkindred.so");
+    return {"LD_LIBRARY_PATH", folder_};
+  }
+
+  const std::string lerobot_ = fs::path(KINDRED_FIXTURES) / "lerobot/v3";
+  const std::vector<std::string> make_hopper_ = {"generate", "hopper-expert", "--steps", "20",
+                                                 "-o",       "h.h5"};
 };
 
-TEST_F(StartUp, WhatNeedsNoLibTorchDoesNotLoadIt) {
+TEST_F(StartUp, WhatNeedsNoLargeLibraryLoadsNone) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"--help"},
            {"cluster", "--help", "--method", "caae"},
@@ -59,26 +78,47 @@ TEST_F(StartUp, WhatNeedsNoLibTorchDoesNotLoadIt) {
            {"split", "exact", "-o", "parts"},
            {"filter", "exact", "--clusters", "0", "-o", "some.h5"},
        })
-    EXPECT_FALSE(loads_torch(arguments)) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(loads(arguments), IsEmpty()) << ::testing::PrintToString(arguments);
 }
 
 TEST_F(StartUp, WhatNeedsLibTorchLoadsIt) {
   make_diagonal("20");
-  EXPECT_TRUE(loads_torch(
-      {"cluster", "d.h5", "--method", "caae", "-k", "2", "--max-steps", "5", "-o", "caae"}));
-  EXPECT_TRUE(loads_torch({"assign", "caae", "d.h5", "-o", "d.csv"}));
+  EXPECT_THAT(
+      loads({"cluster", "d.h5", "--method", "caae", "-k", "2", "--max-steps", "5", "-o", "caae"}),
+      ElementsAre("libtorch"));
+  EXPECT_THAT(loads({"assign", "caae", "d.h5", "-o", "d.csv"}), ElementsAre("libtorch"));
   ASSERT_EQ(run({"cluster", "d.h5", "-k", "5", "-o", "tables"}).code, 0);
-  EXPECT_TRUE(loads_torch({"export", "tables", "-o", "policies"}));
+  EXPECT_THAT(loads({"export", "tables", "-o", "policies"}), ElementsAre("libtorch"));
+}
+
+TEST_F(StartUp, WhatNeedsArrowLoadsIt) {
+  if (!has_parquet()) GTEST_SKIP() << "*** NOT TESTED: this build has no Parquet";
+  EXPECT_THAT(loads({"info", lerobot_}), ElementsAre("libarrow", "libparquet"));
+  // An error from there is one of ours here.
+  fs::copy(fs::path(lerobot_) / "data/chunk-000/file-000.parquet", folder_ / "cut.parquet");
+  fs::resize_file(folder_ / "cut.parquet", fs::file_size(folder_ / "cut.parquet") - 100);
+  expect_bad_input({"info", "cut.parquet"}, "cut.parquet");
+}
+
+TEST_F(StartUp, WhatNeedsMujocoLoadsIt) {
+  if (!has_mujoco()) GTEST_SKIP() << "*** NOT TESTED: this build has no MuJoCo";
+  EXPECT_THAT(loads(make_hopper_), ElementsAre("libmujoco", "libtinyxml2"));
+  EXPECT_THAT(loads({"info", "h.h5"}), IsEmpty());
 }
 
 TEST_F(StartUp, WithoutLibTorchTheRestWorks) {
   make_diagonal("20");
-  fs::create_symlink(KINDRED_LIBRARY, folder_ / "libkindred.so");  // and nothing beside it
-  const Setting here("LD_LIBRARY_PATH", folder_);
+  const auto here = without_late_parts();
   EXPECT_EQ(run({"cluster", "d.h5", "-k", "5", "-o", "tables"}).code, 0);
   expect_bad_input({"cluster", "d.h5", "--method", "caae", "-k", "2", "-o", "caae"},
                    "libkindred_torch.so");
   EXPECT_FALSE(fs::exists(folder_ / "caae/run.json"));
+}
+
+TEST_F(StartUp, WithoutArrowOrMujocoItIsOneSentence) {
+  const auto here = without_late_parts();
+  if (has_parquet()) expect_bad_input({"info", lerobot_}, "libkindred_parquet.so");
+  if (has_mujoco()) expect_bad_input(make_hopper_, "libkindred_mujoco.so");
 }
 
 }  // namespace

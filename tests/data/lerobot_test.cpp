@@ -71,10 +71,10 @@ TEST_P(Lerobot, LabelsComeAndGoWithoutATrace) {
   expect_same_steps(labelled, data);
   EXPECT_THAT(labelled.provenance["labels"].get<std::string>(), HasSubstr("not the truth"));
   if (is_v3()) {
-    const ParquetTable episodes({root_ / "meta/episodes/chunk-000/file-000.parquet"});
-    EXPECT_THAT(episodes.read<std::int64_t>("policy_id", 0, 6), ElementsAre(0, 1, 0, -1, 0, 1));
-    const ParquetTable steps({root_ / "data/chunk-000/file-001.parquet"});
-    EXPECT_THAT(steps.read<std::int64_t>("policy_id", 0, 7), ElementsAre(-1, -1, -1, 0, 0, 0, 0));
+    const auto episodes = open_parquet_table({root_ / "meta/episodes/chunk-000/file-000.parquet"});
+    EXPECT_THAT(episodes->read<std::int64_t>("policy_id", 0, 6), ElementsAre(0, 1, 0, -1, 0, 1));
+    const auto steps = open_parquet_table({root_ / "data/chunk-000/file-001.parquet"});
+    EXPECT_THAT(steps->read<std::int64_t>("policy_id", 0, 7), ElementsAre(-1, -1, -1, 0, 0, 0, 0));
   }
   write_labels(root_, Format::kLerobot, data, labels, {.key = "second"});
   undo_labels(root_, Format::kLerobot);
@@ -121,11 +121,12 @@ TEST_P(Lerobot, SegmentsAreEpisodesOfTheirOwn) {
   EXPECT_EQ(info["total_episodes"], 4);
   EXPECT_EQ(info["total_frames"], 11);
   if (is_v3()) {
-    const ParquetTable episodes({folder_ / "part/meta/episodes/chunk-000/file-000.parquet"});
-    EXPECT_THAT(episodes.read<std::int64_t>("cut_from", 0, 4), ElementsAre(0, 0, 2, 5));
-    EXPECT_THAT(episodes.read<std::int64_t>("first_step", 0, 4), ElementsAre(0, 2, 1, 0));
-    EXPECT_THAT(episodes.read<std::int64_t>("dataset_to_index", 0, 4), ElementsAre(2, 4, 8, 11));
-    EXPECT_THAT(episodes.read<double>("stats/index/mean", 0, 4), ElementsAre(0.5, 2.5, 5.5, 9.0));
+    const auto episodes =
+        open_parquet_table({folder_ / "part/meta/episodes/chunk-000/file-000.parquet"});
+    EXPECT_THAT(episodes->read<std::int64_t>("cut_from", 0, 4), ElementsAre(0, 0, 2, 5));
+    EXPECT_THAT(episodes->read<std::int64_t>("first_step", 0, 4), ElementsAre(0, 2, 1, 0));
+    EXPECT_THAT(episodes->read<std::int64_t>("dataset_to_index", 0, 4), ElementsAre(2, 4, 8, 11));
+    EXPECT_THAT(episodes->read<double>("stats/index/mean", 0, 4), ElementsAre(0.5, 2.5, 5.5, 9.0));
     const auto stats = nlohmann::json::parse(read_text(folder_ / "part/meta/stats.json"));
     EXPECT_NEAR(stats["index"]["mean"][0].get<double>(), 5.0, 1e-12);
   } else {

@@ -205,7 +205,7 @@ TEST_P(TabledMinari, SegmentsEndTruncatedWithWhatCameNext) {
   EXPECT_EQ(its["first_step"], 1);
   EXPECT_EQ(parsed(folder_ / "part/data/metadata.json")["total_steps"], 8);
   const auto cut = fmt::format("part/data/0/part-0.{}", GetParam());
-  EXPECT_EQ(ArrowFile(folder_ / cut).rows(), 3);
+  EXPECT_EQ(open_arrow_file(folder_ / cut)->rows(), 3);
 }
 
 TEST_P(TabledMinari, ThatAreNotWholeAreRefused) {

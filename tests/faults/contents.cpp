@@ -79,12 +79,13 @@ std::string meaning_of_zip(const fs::path& path) {
 
 /// Labelling once more leaves pages in the file that nobody reads.
 std::string meaning_of_parquet(const fs::path& path) {
-  const ParquetTable table({path});
-  std::string text = fmt::format("{} rows", table.rows());
-  for (const auto& column : table.columns()) {
+  const auto table = open_parquet_table({path});
+  std::string text = fmt::format("{} rows", table->rows());
+  for (const auto& column : table->columns()) {
     text += "\n" + column.name;
     if (!column.list && column.kind <= ParquetKind::kBool)
-      text += fmt::format(" {}", fmt::join(table.read<double>(column.name, 0, table.rows()), " "));
+      text +=
+          fmt::format(" {}", fmt::join(table->read<double>(column.name, 0, table->rows()), " "));
   }
   return text;
 }

@@ -196,15 +196,14 @@ class MujocoLocomotion final : public Locomotion {
   ModelPtr model_;
 };
 
-}  // namespace
-
-bool has_mujoco() { return true; }
-
-std::unique_ptr<Locomotion> make_locomotion(const LocomotionTask& task, LocomotionOptions options) {
+std::unique_ptr<Locomotion> make_by_mujoco(const LocomotionTask& task, LocomotionOptions options) {
   options = checked(options, task);
   if (options.contact_forces && !task.has_contact_forces)
     throw InvalidArgument("environment '{}' has no contact forces to observe", task.name);
   return std::make_unique<MujocoLocomotion>(task, options, load_model(task.name, options.inertia));
 }
 
+const LateFunctionIs is_make_locomotion(make_locomotion, &make_by_mujoco);
+
+}  // namespace
 }  // namespace kindred

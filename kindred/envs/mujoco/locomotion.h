@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kindred/core/late_part.h"
 #include "kindred/core/options.h"
 #include "kindred/envs/environment.h"
 
@@ -92,7 +93,8 @@ class Locomotion : public Environment {
 bool has_mujoco();
 
 /// Throws InvalidArgument on impossible options, or where this build has no MuJoCo.
-std::unique_ptr<Locomotion> make_locomotion(const LocomotionTask& task,
-                                            LocomotionOptions options = {});
+extern MujocoFunction<std::unique_ptr<Locomotion>(const LocomotionTask& task,
+                                                  LocomotionOptions options)>
+    make_locomotion;
 
 }  // namespace kindred

@@ -109,7 +109,7 @@ Clustering fit_by_torch(const Trajectories& data, const Options& requested, cons
   const Options options = resolve(requested, data);
   return latent::fit_model<Dec>("dec", data, options, run);
 }
-const TorchFunctionIs is_fit(fit, &fit_by_torch);
+const LateFunctionIs is_fit(fit, &fit_by_torch);
 
 }  // namespace
 }  // namespace kindred::dec

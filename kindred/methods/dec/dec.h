@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kindred/clustering/clustering.h"
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 #include "kindred/latent/options.h"
 #include "kindred/methods/sharing.h"
 

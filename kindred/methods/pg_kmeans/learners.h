@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "kindred/core/torch_part.h"
+#include "kindred/core/late_part.h"
 #include "kindred/methods/pg_kmeans/learner.h"
 
 namespace kindred::pg_kmeans {

@@ -233,7 +233,7 @@ std::unique_ptr<PolicyLearner> make_by_torch(const Trajectories& data, const Opt
                                              const RunContext& run) {
   return std::make_unique<StackLearner>(data, options, run);
 }
-const TorchFunctionIs is_stack_learner(make_stack_learner, &make_by_torch);
+const LateFunctionIs is_stack_learner(make_stack_learner, &make_by_torch);
 
 }  // namespace
 

@@ -10,8 +10,8 @@
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/clustering/network_inputs.h"
+#include "kindred/core/late_part.h"
 #include "kindred/core/progress.h"
-#include "kindred/core/torch_part.h"
 #include "kindred/dist/packing.h"
 #include "kindred/methods/sorl/minibatches.h"
 #include "kindred/methods/sorl/options.h"

@@ -154,7 +154,7 @@ std::unique_ptr<Mixture> make_by_torch(const Trajectories& data, const Options& 
                                        const RunContext& run) {
   return std::make_unique<TensorMixture>(data, options, run);
 }
-const TorchFunctionIs is_tensor_mixture(make_tensor_mixture, &make_by_torch);
+const LateFunctionIs is_tensor_mixture(make_tensor_mixture, &make_by_torch);
 
 }  // namespace
 }  // namespace kindred::sorl
