@@ -77,9 +77,8 @@ struct AssignCommand {
 
 }  // namespace
 
-void add_assign(CLI::App& app) {
-  auto* command = app.add_subcommand("assign", "Label new trajectories with a run's centres");
-  command->footer(
+void add_assign(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred assign run new-episodes.hdf5 -o labels.csv\n"
       "Columns of the CSV file:\n"
@@ -93,21 +92,21 @@ void add_assign(CLI::App& app) {
       "  misfit     the share of the run's own trajectories that fit as badly\n"
       "  p0, p1, …  the posterior of every centre");
   const auto state = std::make_shared<AssignCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
-  command->add_option("FILE", state->dataset.files, "The dataset to label, in one file or several")
+  command.add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command.add_option("FILE", state->dataset.files, "The dataset to label, in one file or several")
       ->required();
-  command->add_option("-o,--output", state->output, "The CSV file to write")
+  command.add_option("-o,--output", state->output, "The CSV file to write")
       ->required()
       ->type_name("CSV");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, state->dataset.describe_reading(), "Reading");
-  state->flags.add(*command, state->dataset.describe_selection(), "Selection");
-  state->flags.add(*command, state->dataset.describe_truth(), "Truth");
-  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add(command, state->dataset.describe_reading(), "Reading");
+  state->flags.add(command, state->dataset.describe_selection(), "Selection");
+  state->flags.add(command, state->dataset.describe_truth(), "Truth");
+  state->flags.add(command, state->dataset.describe_memory(), "Memory");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -298,9 +298,8 @@ std::string named_method(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
-  auto* command = app.add_subcommand("cluster", "Group trajectories by the policy behind them");
-  command->footer(
+void add_cluster(CLI::App& command, const std::vector<std::string>& arguments) {
+  command.footer(
       "Examples:\n"
       "  kindred cluster hopper.hdf5 -o hopper-run\n"
       "  kindred cluster hopper.hdf5 -k 4 --merge-to 2 -o hopper-run\n"
@@ -319,34 +318,34 @@ void add_cluster(CLI::App& app, const std::vector<std::string>& arguments) {
       "Options of another method: kindred cluster --method return-kmeans --help");
   const auto state = std::make_shared<ClusterCommand>();
   state->arguments = arguments;
-  command->add_option("FILE", state->positional, kDatasetHelp);
-  command->add_option("-o,--output", state->output, "The run folder to make")->type_name("RUN");
-  command->add_flag("--force", state->force, "Replace a finished run in that folder");
-  command->add_flag("--resume", state->resume, "Go on with an interrupted run in the same folder");
+  command.add_option("FILE", state->positional, kDatasetHelp);
+  command.add_option("-o,--output", state->output, "The run folder to make")->type_name("RUN");
+  command.add_flag("--force", state->force, "Replace a finished run in that folder");
+  command.add_flag("--resume", state->resume, "Go on with an interrupted run in the same folder");
   command
-      ->add_option(
+      .add_option(
           "--preset", state->preset,
           wrapped("paper: pg-kmeans as the results compare it with the paper (networks, the "
                   "best of 5 by the objective, a floor of -5 under log-probabilities, "
                   "actions as they are), return-kmeans as it is. Flags beside it win.",
                   kHelpWidth))
       ->type_name("paper");
-  state->common.add_json(*command);
-  add_rank_flags(*command, state->ranks);
-  state->flags.add_config(*command);
+  state->common.add_json(command);
+  add_rank_flags(command, state->ranks);
+  state->flags.add_config(command);
 
   const auto asked = named_method(arguments);
   const bool is_cluster = !arguments.empty() && arguments.front() == "cluster";
   state->method = is_cluster ? find_method(asked).name : "pg-kmeans";
   state->configured = find_method(state->method).make();
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, state->configured->describe(), "Method " + state->method);
-  state->flags.add(*command, state->dataset.describe_reading(), "Reading");
-  state->flags.add(*command, state->dataset.describe_selection(), "Selection");
-  state->flags.add(*command, state->dataset.describe_truth(), "Truth");
-  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
-  state->flags.add_uniform(*command);
-  command->callback([state] { state->run(); });
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add(command, state->configured->describe(), "Method " + state->method);
+  state->flags.add(command, state->dataset.describe_reading(), "Reading");
+  state->flags.add(command, state->dataset.describe_selection(), "Selection");
+  state->flags.add(command, state->dataset.describe_truth(), "Truth");
+  state->flags.add(command, state->dataset.describe_memory(), "Memory");
+  state->flags.add_uniform(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

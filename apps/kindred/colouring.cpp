@@ -62,9 +62,8 @@ struct ColouringCommand {
 
 }  // namespace
 
-void add_colouring(CLI::App& app) {
-  auto* command = app.add_subcommand("colouring", "Make a dataset of a graph to be coloured");
-  command->footer(
+void add_colouring(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred colouring petersen -o petersen.h5\n"
       "  kindred colouring queens-8 -o queens.h5\n"
@@ -74,15 +73,15 @@ void add_colouring(CLI::App& app) {
       "mycielski-N, random-VERTICES-DEGREE. A clustering of the dataset without\n"
       "conflicts inside is a colouring: kindred conflicts petersen.h5 finds one.");
   const auto state = std::make_shared<ColouringCommand>();
-  command->add_option("GRAPH", state->graph_name, "A .col file or the name of a graph")->required();
-  command->add_option("-o,--output", state->output, "The file to write")
+  command.add_option("GRAPH", state->graph_name, "A .col file or the name of a graph")->required();
+  command.add_option("-o,--output", state->output, "The file to write")
       ->required()
       ->type_name("FILE");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Dataset");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Dataset");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -108,28 +108,28 @@ std::string named_environment(const std::vector<std::string>& arguments);
 /// value before it, such as a folder, has the name of one.
 void check_named(const std::string& environment, const std::string& flags_of);
 
-/// Each command adds itself; its callback runs it.
-void add_generate(CLI::App& app, const std::vector<std::string>& arguments);
-void add_experts(CLI::App& app, const std::vector<std::string>& arguments);
-void add_info(CLI::App& app);
-void add_cluster(CLI::App& app, const std::vector<std::string>& arguments);
-void add_assign(CLI::App& app);
-void add_convert(CLI::App& app);
-void add_score(CLI::App& app);
-void add_segment(CLI::App& app, const std::vector<std::string>& arguments);
-void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments);
-void add_export(CLI::App& app);
-void add_conflicts(CLI::App& app);
-void add_colouring(CLI::App& app);
-void add_render(CLI::App& app);
-void add_report(CLI::App& app);
-void add_reproduce(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_label(CLI::App& app);
-void add_split(CLI::App& app);
-void add_filter(CLI::App& app);
-void add_methods(CLI::App& app);
-void add_envs(CLI::App& app);
+/// Each command adds its flags; its callback runs it.
+void add_generate(CLI::App& command, const std::vector<std::string>& arguments);
+void add_experts(CLI::App& command, const std::vector<std::string>& arguments);
+void add_info(CLI::App& command);
+void add_cluster(CLI::App& command, const std::vector<std::string>& arguments);
+void add_assign(CLI::App& command);
+void add_convert(CLI::App& command);
+void add_score(CLI::App& command);
+void add_segment(CLI::App& command, const std::vector<std::string>& arguments);
+void add_evaluate(CLI::App& command, const std::vector<std::string>& arguments);
+void add_export(CLI::App& command);
+void add_conflicts(CLI::App& command);
+void add_colouring(CLI::App& command);
+void add_render(CLI::App& command);
+void add_report(CLI::App& command);
+void add_reproduce(CLI::App& command);
+void add_compare(CLI::App& command);
+void add_label(CLI::App& command);
+void add_split(CLI::App& command);
+void add_filter(CLI::App& command);
+void add_methods(CLI::App& command);
+void add_envs(CLI::App& command);
 
 inline constexpr int kOurFault = 1;
 inline constexpr int kBadInput = 2;

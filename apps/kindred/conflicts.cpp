@@ -258,9 +258,8 @@ struct ConflictsCommand {
 
 }  // namespace
 
-void add_conflicts(CLI::App& app) {
-  auto* command = app.add_subcommand("conflicts", "Prove which trajectories differ in policy");
-  command->footer(
+void add_conflicts(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred conflicts diagonal.h5\n"
       "  kindred conflicts diagonal.h5 -o conflicts --pairs 1000\n"
@@ -271,17 +270,17 @@ void add_conflicts(CLI::App& app) {
       "that the graph of conflicts needs. Policies that draw their actions at random\n"
       "conflict with themselves: of them it says nothing. See docs/theory.md.");
   const auto state = std::make_shared<ConflictsCommand>();
-  command->add_option("FILE", state->dataset.files, kDatasetHelp)->required();
-  command->add_option("-o,--output", state->output, "The folder to make")->type_name("DIR");
-  command->add_flag("--force", state->force, "Replace conflicts in that folder");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Conflicts");
-  state->flags.add(*command, state->dataset.describe_reading(), "Reading");
-  state->flags.add(*command, state->dataset.describe_selection(), "Selection");
-  state->flags.add(*command, state->dataset.describe_truth(), "Truth");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  command.add_option("FILE", state->dataset.files, kDatasetHelp)->required();
+  command.add_option("-o,--output", state->output, "The folder to make")->type_name("DIR");
+  command.add_flag("--force", state->force, "Replace conflicts in that folder");
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Conflicts");
+  state->flags.add(command, state->dataset.describe_reading(), "Reading");
+  state->flags.add(command, state->dataset.describe_selection(), "Selection");
+  state->flags.add(command, state->dataset.describe_truth(), "Truth");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -65,9 +65,8 @@ struct ConvertCommand {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
-  auto* command = app.add_subcommand("convert", "Write a dataset of any format as a Kindred file");
-  command->footer(
+void add_convert(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred convert hopper.hdf5 -o hopper.h5\n"
       "  kindred convert part-*.hdf5 -o all.h5 --memory 2GB --scratch /data/tmp\n"
@@ -75,19 +74,19 @@ void add_convert(CLI::App& app) {
       "Steps, true policies and names are kept. Such a file is mapped, not read: every\n"
       "command starts at once, and with --memory needs no scratch files.");
   const auto state = std::make_shared<ConvertCommand>();
-  command->add_option("FILE", state->dataset.files, kDatasetHelp)->required();
-  command->add_option("-o,--output", state->output, "The file to write")
+  command.add_option("FILE", state->dataset.files, kDatasetHelp)->required();
+  command.add_option("-o,--output", state->output, "The file to write")
       ->required()
       ->type_name("FILE");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
-  state->flags.add(*command, state->dataset.describe_reading(), "Reading");
-  state->flags.add(*command, state->dataset.describe_selection(), "Selection");
-  state->flags.add(*command, state->dataset.describe_truth(), "Truth");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add(command, state->dataset.describe_memory(), "Memory");
+  state->flags.add(command, state->dataset.describe_reading(), "Reading");
+  state->flags.add(command, state->dataset.describe_selection(), "Selection");
+  state->flags.add(command, state->dataset.describe_truth(), "Truth");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -122,9 +122,8 @@ struct EvaluateCommand {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments) {
-  auto* command = app.add_subcommand("evaluate", "Roll out the policies behind a run's clusters");
-  command->footer(
+void add_evaluate(CLI::App& command, const std::vector<std::string>& arguments) {
+  command.footer(
       "Examples:\n"
       "  kindred evaluate hopper-run --env hopper\n"
       "  kindred evaluate hopper-run --env hopper --continue 0 --no-deterministic\n"
@@ -135,19 +134,19 @@ void add_evaluate(CLI::App& app, const std::vector<std::string>& arguments) {
       "returns.\n"
       "Options of an environment: kindred evaluate RUN --env hopper --help");
   const auto state = std::make_shared<EvaluateCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
-  state->common.add_json(*command);
-  state->flags.add(*command, state->evaluate.describe(), "Evaluation");
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, state->limit.describe(), "Memory");
+  command.add_option("RUN", state->run_folder, "A finished run folder")->required();
+  state->common.add_json(command);
+  state->flags.add(command, state->evaluate.describe(), "Evaluation");
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add(command, state->limit.describe(), "Memory");
   const bool is_evaluate = !arguments.empty() && arguments.front() == "evaluate";
   if (const auto name = typed_value(arguments, "--env"); is_evaluate && !name.empty()) {
     state->environment_options = find_environment(name).make_options();
-    state->flags.add(*command, state->environment_options->describe(), "Environment " + name);
+    state->flags.add(command, state->environment_options->describe(), "Environment " + name);
   }
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

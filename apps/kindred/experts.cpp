@@ -203,11 +203,10 @@ void add_train(CLI::App& experts, const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void add_experts(CLI::App& app, const std::vector<std::string>& arguments) {
-  auto* experts = app.add_subcommand("experts", "List or train the policies behind datasets");
-  experts->require_subcommand(1);
-  add_list(*experts);
-  add_train(*experts, arguments);
+void add_experts(CLI::App& command, const std::vector<std::string>& arguments) {
+  command.require_subcommand(1);
+  add_list(command);
+  add_train(command, arguments);
 }
 
 }  // namespace kindred::app

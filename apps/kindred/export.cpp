@@ -80,10 +80,8 @@ struct ExportCommand {
 
 }  // namespace
 
-void add_export(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("export", "Write a run's policies for Python: torch and numpy");
-  command->footer(
+void add_export(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred export hopper-run -o policies\n"
       "  kindred export caae-run --policies evaluated -o policies\n"
@@ -92,15 +90,15 @@ void add_export(CLI::App& app) {
       "policies.json, which says in words how to compute with the arrays. Policies take\n"
       "raw observations and scale them themselves.");
   const auto state = std::make_shared<ExportCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
-  command->add_option("-o,--output", state->output, "The new folder to write")
+  command.add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command.add_option("-o,--output", state->output, "The new folder to write")
       ->required()
       ->type_name("DIR");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Export");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Export");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -116,9 +116,8 @@ struct GenerateCommand {
 
 }  // namespace
 
-void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
-  auto* command = app.add_subcommand("generate", "Make a labelled dataset from known policies");
-  command->footer(
+void add_generate(CLI::App& command, const std::vector<std::string>& arguments) {
+  command.footer(
       "Examples:\n"
       "  kindred generate diagonal -o diagonal.h5\n"
       "  kindred generate takeball --per-expert 5000 --slip 0.1 --seed 7 -o takeball.h5\n"
@@ -129,25 +128,25 @@ void add_generate(CLI::App& app, const std::vector<std::string>& arguments) {
       "Policies that can be mixed: kindred experts list. Options of a mixture:\n"
       "kindred generate hopper-mixture --help");
   const auto state = std::make_shared<GenerateCommand>();
-  command->add_option("ENV", state->environment, "An environment; hopper-medium-expert, -mixture")
+  command.add_option("ENV", state->environment, "An environment; hopper-medium-expert, -mixture")
       ->required();
-  command->add_option("-o,--output", state->output, "The file to write")
+  command.add_option("-o,--output", state->output, "The file to write")
       ->required()
       ->type_name("FILE");
-  state->common.add_json(*command);
+  state->common.add_json(command);
   const auto name = named_dataset(arguments);
   if (name.mixture) state->generate.per_expert = kPerPolicy;
-  state->flags.add(*command, state->generate.describe(), "Dataset");
-  if (name.mixture) state->flags.add(*command, state->describe_mixture(), "Mixture");
-  state->flags.add(*command, state->describe(), "Output");
+  state->flags.add(command, state->generate.describe(), "Dataset");
+  if (name.mixture) state->flags.add(command, state->describe_mixture(), "Mixture");
+  state->flags.add(command, state->describe(), "Output");
   if (!name.environment.empty()) {
     state->options_of = kind_of(name);
     state->options = find_environment(name.environment).make_options();
-    state->flags.add(*command, state->options->describe(), "Environment " + name.environment);
+    state->flags.add(command, state->options->describe(), "Environment " + name.environment);
   }
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -154,9 +154,8 @@ void run(DatasetOptions options, const Common& common) {
 
 }  // namespace
 
-void add_info(CLI::App& app) {
-  auto* command = app.add_subcommand("info", "Show what a dataset holds, and what looks odd");
-  command->footer(
+void add_info(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred info hopper-medium-expert-v2.hdf5\n"
       "  kindred info ~/.minari/datasets/door/human-v2 --json\n"
@@ -168,15 +167,15 @@ void add_info(CLI::App& app) {
   const auto options = std::make_shared<DatasetOptions>();
   const auto common = std::make_shared<Common>();
   const auto flags = std::make_shared<Flags>();
-  command->add_option("FILE", options->files, kDatasetHelp)->required();
-  common->add_json(*command);
-  flags->add(*command, options->describe_reading(), "Reading");
-  flags->add(*command, options->describe_selection(), "Selection");
-  flags->add(*command, options->describe_truth(), "Truth");
-  flags->add(*command, options->describe_memory(), "Memory");
-  flags->add_uniform(*command);
-  flags->add_config(*command);
-  command->callback([=] {
+  command.add_option("FILE", options->files, kDatasetHelp)->required();
+  common->add_json(command);
+  flags->add(command, options->describe_reading(), "Reading");
+  flags->add(command, options->describe_selection(), "Selection");
+  flags->add(command, options->describe_truth(), "Truth");
+  flags->add(command, options->describe_memory(), "Memory");
+  flags->add_uniform(command);
+  flags->add_config(command);
+  command.callback([=] {
     flags->apply();
     find_datasets(options->files);
     run(*options, *common);

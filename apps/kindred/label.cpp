@@ -97,9 +97,8 @@ struct LabelCommand {
 
 }  // namespace
 
-void add_label(CLI::App& app) {
-  auto* command = app.add_subcommand("label", "Write labels or segments into their dataset");
-  command->footer(
+void add_label(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred label run\n"
       "  kindred label run --into copy-of-hopper.hdf5 --key operator_id\n"
@@ -118,14 +117,14 @@ void add_label(CLI::App& app) {
       "robomimic in data/demo_0/policy_id, ..., Kindred in found/policy_id_steps; the\n"
       "CSV, where there is one, then has a line per segment.");
   const auto state = std::make_shared<LabelCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder, or one with segments")
+  command.add_option("RUN", state->run_folder, "A finished run folder, or one with segments")
       ->required();
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Labels");
-  state->flags.add(*command, state->limit.describe(), "Memory");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Labels");
+  state->flags.add(command, state->limit.describe(), "Memory");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -13,13 +13,11 @@ namespace {
 
 /// A command that prints `entries`, each with a name and a summary.
 template <class Entries>
-void add_list(CLI::App& app, const std::string& name, const std::string& help,
-              const std::string& footer, Entries entries) {
-  auto* command = app.add_subcommand(name, help);
-  command->footer(footer);
+void add_list(CLI::App& command, const std::string& footer, Entries entries) {
+  command.footer(footer);
   const auto common = std::make_shared<Common>();
-  common->add_json(*command);
-  command->callback([=] {
+  common->add_json(command);
+  command.callback([=, name = command.get_name()] {
     Json json = Json::array();
     for (const auto& entry : entries()) {
       if (!common->json) write_to_programs(fmt::format("{:<18} {}\n", entry.name, entry.summary));
@@ -31,14 +29,12 @@ void add_list(CLI::App& app, const std::string& name, const std::string& help,
 
 }  // namespace
 
-void add_methods(CLI::App& app) {
-  add_list(app, "methods", "List the clustering methods",
-           "Options of one method: kindred cluster --method pg-kmeans --help", methods);
+void add_methods(CLI::App& command) {
+  add_list(command, "Options of one method: kindred cluster --method pg-kmeans --help", methods);
 }
 
-void add_envs(CLI::App& app) {
-  add_list(app, "envs", "List environments to generate datasets from",
-           "Options of one environment: kindred generate diagonal --help", environments);
+void add_envs(CLI::App& command) {
+  add_list(command, "Options of one environment: kindred generate diagonal --help", environments);
 }
 
 }  // namespace kindred::app

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -29,6 +31,58 @@ int end_with(int code, const std::string& sentence) {
   return code;
 }
 
+struct Command {
+  const char* name;
+  const char* summary;
+  std::function<void(CLI::App&, const std::vector<std::string>&)> add_flags;
+};
+
+/// In the order of the help.
+std::vector<Command> commands() {
+  using namespace kindred::app;
+  const auto plain = [](void (*add)(CLI::App&)) {
+    return [add](CLI::App& command, const std::vector<std::string>&) { add(command); };
+  };
+  return {
+      {"generate", "Make a labelled dataset from known policies", add_generate},
+      {"info", "Show what a dataset holds, and what looks odd", plain(add_info)},
+      {"cluster", "Group trajectories by the policy behind them", add_cluster},
+      {"assign", "Label new trajectories with a run's centres", plain(add_assign)},
+      {"convert", "Write a dataset of any format as a Kindred file", plain(add_convert)},
+      {"score", "How well a run predicts and matches the truth", plain(add_score)},
+      {"segment", "Find who acted when within episodes", add_segment},
+      {"conflicts", "Prove which trajectories differ in policy", plain(add_conflicts)},
+      {"report", "Write a page that shows what a run found", plain(add_report)},
+      {"compare", "Write a page that shows runs side by side", plain(add_compare)},
+      {"label", "Write labels or segments into their dataset", plain(add_label)},
+      {"split", "Make one dataset per cluster of a run", plain(add_split)},
+      {"filter", "Make a dataset of some clusters or segments", plain(add_filter)},
+      {"evaluate", "Roll out the policies behind a run's clusters", add_evaluate},
+      {"export", "Write a run's policies for Python: torch and numpy", plain(add_export)},
+      {"render", "Draw episodes of a dataset as an SVG picture", plain(add_render)},
+      {"colouring", "Make a dataset of a graph to be coloured", plain(add_colouring)},
+      {"reproduce", "Measure again what the paper reports, and show it", plain(add_reproduce)},
+      {"methods", "List the clustering methods", plain(add_methods)},
+      {"envs", "List environments to generate datasets from", plain(add_envs)},
+      {"experts", "List or train the policies behind datasets", add_experts},
+  };
+}
+
+/// The flags of all commands take longer than a short command: only one that is named gets its own.
+void add_commands(CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const auto& [name, summary, add_flags] : commands()) {
+    auto* command = app.add_subcommand(name, summary);
+    if (std::ranges::find(arguments, name) != arguments.end()) add_flags(*command, arguments);
+  }
+  // The library would only say that a command is missing.
+  if (!arguments.empty() && !arguments.front().starts_with("-") &&
+      app.get_subcommands(
+             [&](const CLI::App* command) { return command->get_name() == arguments.front(); })
+          .empty())
+    throw kindred::InvalidArgument("there is no command '{}'; see 'kindred --help'",
+                                   arguments.front());
+}
+
 int run(const std::vector<std::string>& arguments) {
   using namespace kindred::app;
   CLI::App app{"Which trajectories of an offline-RL dataset were produced by the same policy?",
@@ -42,34 +96,7 @@ int run(const std::vector<std::string>& arguments) {
       "  kindred report run\n"
       "  kindred info your-own-data.hdf5\n"
       "Each command has examples of its own: kindred cluster --help");
-  add_generate(app, arguments);
-  add_info(app);
-  add_cluster(app, arguments);
-  add_assign(app);
-  add_convert(app);
-  add_score(app);
-  add_segment(app, arguments);
-  add_conflicts(app);
-  add_report(app);
-  add_compare(app);
-  add_label(app);
-  add_split(app);
-  add_filter(app);
-  add_evaluate(app, arguments);
-  add_export(app);
-  add_render(app);
-  add_colouring(app);
-  add_reproduce(app);
-  add_methods(app);
-  add_envs(app);
-  add_experts(app, arguments);
-  // The library would only say that a command is missing.
-  if (!arguments.empty() && !arguments.front().starts_with("-") &&
-      app.get_subcommands(
-             [&](const CLI::App* command) { return command->get_name() == arguments.front(); })
-          .empty())
-    throw kindred::InvalidArgument("there is no command '{}'; see 'kindred --help'",
-                                   arguments.front());
+  add_commands(app, arguments);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {

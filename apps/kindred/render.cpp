@@ -77,9 +77,8 @@ struct RenderCommand {
 
 }  // namespace
 
-void add_render(CLI::App& app) {
-  auto* command = app.add_subcommand("render", "Draw episodes of a dataset as an SVG picture");
-  command->footer(
+void add_render(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred render takeball.h5 --episode 12 -o walk.svg\n"
       "  kindred render takeball.h5 --episode 12 --frames --dark -o frames.svg\n"
@@ -88,18 +87,18 @@ void add_render(CLI::App& app) {
       "Gridworlds are drawn as ways on their map, path-following as ways in the plane,\n"
       "and all else as curves over time.");
   const auto state = std::make_shared<RenderCommand>();
-  command->add_option("FILE", state->dataset.files, "The dataset")->required()->expected(1);
-  command->add_option("-o,--output", state->output, "The SVG file to write")
+  command.add_option("FILE", state->dataset.files, "The dataset")->required()->expected(1);
+  command.add_option("-o,--output", state->output, "The SVG file to write")
       ->required()
       ->type_name("SVG");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe_episodes(), "Episodes");
-  state->flags.add(*command, state->options.describe(), "Picture");
-  state->flags.add(*command, state->dataset.describe_reading(), "Reading");
-  state->flags.add(*command, state->dataset.describe_truth(), "Truth");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe_episodes(), "Episodes");
+  state->flags.add(command, state->options.describe(), "Picture");
+  state->flags.add(command, state->dataset.describe_reading(), "Reading");
+  state->flags.add(command, state->dataset.describe_truth(), "Truth");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

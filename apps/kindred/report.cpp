@@ -130,42 +130,40 @@ struct CompareCommand {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
-  auto* command = app.add_subcommand("report", "Write a page that shows what a run found");
-  command->footer(
+void add_report(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred report hopper-run\n"
       "  kindred report hopper-run --data moved/hopper.hdf5 -o hopper.html\n"
       "  kindred report hopper-segments\n"
       "The page is one file that opens in any browser, without a network.");
   const auto state = std::make_shared<ReportCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder, or one of segments")
+  command.add_option("RUN", state->run_folder, "A finished run folder, or one of segments")
       ->required();
-  command->add_option("-o,--output", state->output, "The page to write; by default RUN/report.html")
+  command.add_option("-o,--output", state->output, "The page to write; by default RUN/report.html")
       ->type_name("HTML");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, state->limit.describe(), "Memory");
-  state->flags.add_uniform(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add(command, state->limit.describe(), "Memory");
+  state->flags.add_uniform(command);
+  command.callback([state] { state->run(); });
 }
 
-void add_compare(CLI::App& app) {
-  auto* command = app.add_subcommand("compare", "Write a page that shows runs side by side");
-  command->footer(
+void add_compare(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred compare pg-run caae-run -o comparison.html\n"
       "Runs of the same dataset are also compared trajectory by trajectory.");
   const auto state = std::make_shared<CompareCommand>();
-  command->add_option("RUNS", state->run_folders, "Two finished run folders or more")
+  command.add_option("RUNS", state->run_folders, "Two finished run folders or more")
       ->required()
       ->expected(-2);  // two or more
-  command->add_option("-o,--output", state->output, "The page to write")
+  command.add_option("-o,--output", state->output, "The page to write")
       ->type_name("HTML")
       ->capture_default_str();
-  state->common.add_json(*command);
-  state->flags.add_uniform(*command);
-  command->callback([state] { state->run(); });
+  state->common.add_json(command);
+  state->flags.add_uniform(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

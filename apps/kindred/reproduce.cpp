@@ -283,10 +283,8 @@ struct ReproduceCommand {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("reproduce", "Measure again what the paper reports, and show it");
-  command->footer(
+void add_reproduce(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred reproduce --list\n"
       "  kindred reproduce main --scale small\n"
@@ -297,17 +295,17 @@ void add_reproduce(CLI::App& app) {
       "Each job is a process of its own and leaves a small record; what is stored is not\n"
       "done again. After a kill or a full disk the same command goes on.");
   const auto state = std::make_shared<ReproduceCommand>();
-  command->add_option("ITEM", state->items, "Tables and figures to measure, or 'all'; see --list");
-  command->add_flag("--list", state->list, "List the items and how many records they have");
-  command->add_flag("--render", state->render, "Write the page of results and its figures");
-  command->add_flag("--check", state->check, "With --render: write nothing, compare");
-  command->add_option("--job", state->job, "")->group("");  // for our own children
-  command->add_option("--on-device", state->on_device, "")->group("");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  command.add_option("ITEM", state->items, "Tables and figures to measure, or 'all'; see --list");
+  command.add_flag("--list", state->list, "List the items and how many records they have");
+  command.add_flag("--render", state->render, "Write the page of results and its figures");
+  command.add_flag("--check", state->check, "With --render: write nothing, compare");
+  command.add_option("--job", state->job, "")->group("");  // for our own children
+  command.add_option("--on-device", state->on_device, "")->group("");
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -52,23 +52,22 @@ struct ScoreCommand {
 
 }  // namespace
 
-void add_score(CLI::App& app) {
-  auto* command = app.add_subcommand("score", "How well a run predicts and matches the truth");
-  command->footer(
+void add_score(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred score run --truth hopper.labels.csv\n"
       "  kindred score run --json");
   const auto state = std::make_shared<ScoreCommand>();
-  command->add_option("RUN", state->run_folder, "A finished run folder")->required();
-  command->add_option("--truth", state->truth, "CSV of episode and label; else the dataset's own")
+  command.add_option("RUN", state->run_folder, "A finished run folder")->required();
+  command.add_option("--truth", state->truth, "CSV of episode and label; else the dataset's own")
       ->type_name("CSV");
-  command->add_option("--truth-column", state->columns.label, "Its column with the true policies");
-  command->add_option("--truth-episode-column", state->columns.episode,
-                      "Its column that names the episodes");
-  state->common.add_json(*command);
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  command.add_option("--truth-column", state->columns.label, "Its column with the true policies");
+  command.add_option("--truth-episode-column", state->columns.episode,
+                     "Its column that names the episodes");
+  state->common.add_json(command);
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

@@ -146,9 +146,8 @@ struct SegmentCommand {
 
 }  // namespace
 
-void add_segment(CLI::App& app, const std::vector<std::string>& arguments) {
-  auto* command = app.add_subcommand("segment", "Find who acted when within episodes");
-  command->footer(
+void add_segment(CLI::App& command, const std::vector<std::string>& arguments) {
+  command.footer(
       "Examples:\n"
       "  kindred segment hopper.hdf5 -o hopper-segments\n"
       "  kindred segment takeovers.hdf5 -k 2\n"
@@ -160,22 +159,22 @@ void add_segment(CLI::App& app, const std::vector<std::string>& arguments) {
       "action changes.");
   const auto state = std::make_shared<SegmentCommand>();
   state->arguments = arguments;
-  command->add_option("FILE", state->positional, kDatasetHelp)->required();
-  command->add_option("-o,--output", state->output, "The folder to make")->type_name("DIR");
-  command->add_option("--run", state->from_run, "A finished run whose policies to use")
+  command.add_option("FILE", state->positional, kDatasetHelp)->required();
+  command.add_option("-o,--output", state->output, "The folder to make")->type_name("DIR");
+  command.add_option("--run", state->from_run, "A finished run whose policies to use")
       ->type_name("RUN");
-  command->add_flag("--force", state->force, "Replace segments in that folder");
-  state->common.add_json(*command);
-  state->flags.add(*command, state->describe(), "Run");
-  state->flags.add(*command, state->options.describe(), "Segments");
-  state->flags.add(*command, state->dataset.describe_reading(), "Reading");
-  state->flags.add(*command, state->dataset.describe_selection(), "Selection");
-  state->flags.add(*command, state->dataset.describe_truth(), "Truth");
-  state->flags.add(*command, state->dataset.describe_memory(), "Memory");
-  add_rank_flags(*command, state->ranks);
-  state->flags.add_uniform(*command);
-  state->flags.add_config(*command);
-  command->callback([state] { state->run(); });
+  command.add_flag("--force", state->force, "Replace segments in that folder");
+  state->common.add_json(command);
+  state->flags.add(command, state->describe(), "Run");
+  state->flags.add(command, state->options.describe(), "Segments");
+  state->flags.add(command, state->dataset.describe_reading(), "Reading");
+  state->flags.add(command, state->dataset.describe_selection(), "Selection");
+  state->flags.add(command, state->dataset.describe_truth(), "Truth");
+  state->flags.add(command, state->dataset.describe_memory(), "Memory");
+  add_rank_flags(command, state->ranks);
+  state->flags.add_uniform(command);
+  state->flags.add_config(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app

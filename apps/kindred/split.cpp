@@ -193,9 +193,8 @@ struct FilterCommand : ClusterSource {
 
 }  // namespace
 
-void add_split(CLI::App& app) {
-  auto* command = app.add_subcommand("split", "Make one dataset per cluster of a run");
-  command->footer(
+void add_split(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred split run -o parts\n"
       "  kindred split run -o parts --least-margin 10 --json\n"
@@ -204,17 +203,16 @@ void add_split(CLI::App& app) {
       "Minari parts/policy_0-v0, …, which minari.load_dataset finds with\n"
       "MINARI_DATASETS_PATH=parts.");
   const auto state = std::make_shared<SplitCommand>();
-  state->add_to(*command);
-  command->add_option("-o,--output", state->output, "The folder to make")
+  state->add_to(command);
+  command.add_option("-o,--output", state->output, "The folder to make")
       ->required()
       ->type_name("DIR");
-  state->finish(*command);
-  command->callback([state] { state->run(); });
+  state->finish(command);
+  command.callback([state] { state->run(); });
 }
 
-void add_filter(CLI::App& app) {
-  auto* command = app.add_subcommand("filter", "Make a dataset of some clusters or segments");
-  command->footer(
+void add_filter(CLI::App& command) {
+  command.footer(
       "Examples:\n"
       "  kindred filter run --clusters 1 -o expert.hdf5\n"
       "  kindred filter run --clusters 0,2 --least-margin 10 -o sure.hdf5\n"
@@ -223,15 +221,15 @@ void add_filter(CLI::App& app) {
       "found by 'kindred segment', become episodes that end with a timeout where they\n"
       "were cut.");
   const auto state = std::make_shared<FilterCommand>();
-  state->add_to(*command);
+  state->add_to(command);
   command
-      ->add_option("-o,--output", state->output, "The dataset to make; Minari, LeRobot: a folder")
+      .add_option("-o,--output", state->output, "The dataset to make; Minari, LeRobot: a folder")
       ->required()
       ->type_name("FILE");
-  state->flags.add(*command, state->describe_clusters(), "Clusters");
-  state->flags.add(*command, state->describe_segments(), "Segments");
-  state->finish(*command);
-  command->callback([state] { state->run(); });
+  state->flags.add(command, state->describe_clusters(), "Clusters");
+  state->flags.add(command, state->describe_segments(), "Segments");
+  state->finish(command);
+  command.callback([state] { state->run(); });
 }
 
 }  // namespace kindred::app
