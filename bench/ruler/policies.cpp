@@ -2,10 +2,9 @@
 
 #include <numeric>
 
-#include "kindred/nn/cpu_policy.h"
 #include "kindred/policies/episode_statistics.h"
 #include "kindred/policies/partition_search.h"
-#include "kindred/policies/step_trainer.h"
+#include "kindred/policies/training_turns.h"
 #include "rows.h"
 
 namespace bench {
@@ -107,23 +106,24 @@ void time_m_step(const Settings& settings) {
   for (std::int64_t s = 0; s < p.policies; ++s)
     for (std::int64_t i = 0; i < p.updates; ++i)
       for (std::int64_t b = 0; b < p.batch; ++b) batches.push_back(p.drawn(i, s, b));
+  std::vector<std::int64_t> policies(static_cast<std::size_t>(p.policies));
+  std::iota(policies.begin(), policies.end(), 0);
+  const auto begin = [&](std::int64_t policy_index) -> PolicyUpdate {
+    return [&, left = std::span(batches).subspan(
+                   static_cast<std::size_t>(policy_index * p.updates * p.batch),
+                   static_cast<std::size_t>(p.updates * p.batch))](CpuPolicy& policy,
+                                                                   StepTrainer& trainer) mutable {
+      const auto batch = static_cast<std::size_t>(p.batch);
+      trainer.gradient(policy, left.first(batch));
+      policy.update({});
+      left = left.subspan(batch);
+      return left.empty();
+    };
+  };
   settings.turns.take(task.about_training(), [&] {
     auto stack = task.start;
     auto line = timed([&] {
-      workers.chunks(p.policies, 1, [&](std::int64_t begin, std::int64_t end) {
-        StepTrainer trainer(task.data, task.view, workers);
-        CpuPolicy policy(stack.architecture());
-        for (auto s = begin; s < end; ++s) {
-          policy.load(stack, s);
-          for (std::int64_t i = 0; i < p.updates; ++i) {
-            trainer.gradient(policy, std::span(batches).subspan(
-                                         static_cast<std::size_t>((s * p.updates + i) * p.batch),
-                                         static_cast<std::size_t>(p.batch)));
-            policy.update({});
-          }
-          policy.store(stack, s);
-        }
-      });
+      train_in_turns(stack, {.policies = policies, .begin = begin}, task.data, task.view, workers);
     });
     line["before"] = before;
     line["after"] = task.likelihood(stack, workers);

@@ -1,5 +1,7 @@
 #include "kindred/dist/spread.h"
 
+#include <vector>
+
 namespace kindred {
 
 void spread(const Workers& workers, Communicator& ranks, const SpreadWork& work) {
@@ -8,7 +10,11 @@ void spread(const Workers& workers, Communicator& ranks, const SpreadWork& work)
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     for (auto n = begin; n < end; ++n) work.work(own(n));
   };
-  if (work.in_turn)
+  if (work.work_on_all) {
+    std::vector<std::int64_t> pieces;
+    for (std::int64_t n = 0; n < count; ++n) pieces.push_back(own(n));
+    work.work_on_all(pieces);
+  } else if (work.in_turn)
     some(0, count);
   else
     workers.chunks(count, 1, some, work.meanwhile);

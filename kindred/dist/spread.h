@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "kindred/dist/packing.h"
 
@@ -12,7 +13,7 @@ namespace kindred {
 
 struct SpreadWork {
   std::int64_t pieces = 0;
-  std::function<void(std::int64_t piece)> work;
+  std::function<void(std::int64_t piece)> work = {};
   /// What the others need to know of a piece that was done here, and how they take it over.
   std::function<void(std::int64_t piece, Packer& to)> pack;
   std::function<void(std::int64_t piece, Unpacker& from)> unpack;
@@ -20,6 +21,8 @@ struct SpreadWork {
   std::function<void()> meanwhile = {};
   /// Whether a rank does its pieces one after the other, since each uses all threads itself.
   bool in_turn = false;
+  /// Instead of `work`: does all pieces of this rank, `meanwhile` included.
+  std::function<void(std::span<const std::int64_t> pieces)> work_on_all = {};
 };
 
 /// Collective. Every piece is done by one rank, on any of its threads.

@@ -111,19 +111,19 @@ void CpuPolicy::distribution(std::span<const float> inputs, std::span<float> out
   }
 }
 
-double CpuPolicy::gradient_on_weights(std::span<const float> inputs,
-                                      std::span<const float> weights) {
+double CpuPolicy::gradient_on_weights(std::span<const float> inputs, std::span<const float> weights,
+                                      Buffers& buffers) {
   const auto rows = rows_of(inputs);
   const auto actions = architecture_.actions, stride = network_.output_stride();
-  network_.forward(rows, inputs.data(), pass_);
-  float* logits = pass_.outputs.data();
+  network_.forward(rows, inputs.data(), buffers.pass);
+  float* logits = buffers.pass.outputs.data();
   log_softmax(rows, actions, stride, logits);
-  deltas_.assign(static_cast<std::size_t>(rows * stride), 0.0F);
+  buffers.deltas.assign(static_cast<std::size_t>(rows * stride), 0.0F);
   double loss = 0.0;
   for (std::int64_t b = 0; b < rows; ++b) {
     const float* weight = weights.data() + b * actions;
     const float* log_prob = logits + b * stride;
-    float* delta = deltas_.data() + b * stride;
+    float* delta = buffers.deltas.data() + b * stride;
     float total = 0.0F;
     for (std::int64_t a = 0; a < actions; ++a) total += weight[a];
     for (std::int64_t a = 0; a < actions; ++a) {
@@ -131,27 +131,29 @@ double CpuPolicy::gradient_on_weights(std::span<const float> inputs,
       delta[a] = total * std::exp(log_prob[a]) - weight[a];
     }
   }
-  backward(inputs);
+  backward(inputs, buffers);
   return loss;
 }
 
 double CpuPolicy::gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
-                                      std::span<const float> weights) {
+                                      std::span<const float> weights, Buffers& buffers) {
   const auto rows = rows_of(inputs);
   const auto width = architecture_.actions, stride = network_.output_stride();
-  network_.forward(rows, inputs.data(), pass_);
-  deltas_.assign(static_cast<std::size_t>(rows * stride), 0.0F);
-  factors_.resize(weights.size());
-  std::ranges::transform(weights, factors_.begin(), std::negate<>{});
-  const float* means = pass_.outputs.data();
+  auto& [pass, deltas, factors] = buffers;
+  network_.forward(rows, inputs.data(), pass);
+  deltas.assign(static_cast<std::size_t>(rows * stride), 0.0F);
+  factors.resize(weights.size());
+  std::ranges::transform(weights, factors.begin(), std::negate<>{});
+  const float* means = pass.outputs.data();
   const double loss = gaussian_gradient(rows, width, stride, means, means + width, actions.data(),
-                                        factors_.data(), deltas_.data(), deltas_.data() + width);
-  backward(inputs);
+                                        factors.data(), deltas.data(), deltas.data() + width);
+  backward(inputs, buffers);
   return loss;
 }
 
-void CpuPolicy::backward(std::span<const float> inputs) {
-  network_.backward(rows_of(inputs), inputs.data(), deltas_, pass_, gradient_, /*add=*/false);
+void CpuPolicy::backward(std::span<const float> inputs, Buffers& buffers) {
+  network_.backward(rows_of(inputs), inputs.data(), buffers.deltas, buffers.pass, gradient_,
+                    /*add=*/false);
 }
 
 void CpuPolicy::update(const AdamOptions& options) {

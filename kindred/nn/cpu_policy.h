@@ -37,12 +37,12 @@ class CpuPolicy {
   /// Log-probabilities of all actions: inputs [batch, inputs] → out [batch, actions]. Discrete
   /// only.
   void all_log_probs(std::span<const float> inputs, std::span<float> out) {
-    all_log_probs(inputs, out, pass_);
+    all_log_probs(inputs, out, buffers_.pass);
   }
   /// Log-density of continuous actions [batch, actions] → out [batch]. Continuous only.
   void log_densities(std::span<const float> inputs, std::span<const float> actions,
                      std::span<float> out) {
-    log_densities(inputs, actions, out, pass_);
+    log_densities(inputs, actions, out, buffers_.pass);
   }
   /// The same over buffers that several policies take turns with: they stay in cache, and each
   /// thread has its own.
@@ -54,12 +54,26 @@ class CpuPolicy {
   /// means and standard deviations [batch, 2, actions]. Safe to call from several threads.
   void distribution(std::span<const float> inputs, std::span<float> out) const;
 
+  /// What taking a gradient leaves behind, of no further use: policies can take turns with it.
+  struct Buffers {
+    Mlp::Pass pass;
+    std::vector<float> deltas;   // the loss's gradient at the outputs, [batch, output_stride]
+    std::vector<float> factors;  // of the actions' log-densities in the loss, [batch]
+  };
   /// Takes the gradient of -Σ weights · log π over all actions, weights [batch, actions]; discrete
   /// only. Returns that loss.
-  double gradient_on_weights(std::span<const float> inputs, std::span<const float> weights);
+  double gradient_on_weights(std::span<const float> inputs, std::span<const float> weights,
+                             Buffers& buffers);
+  double gradient_on_weights(std::span<const float> inputs, std::span<const float> weights) {
+    return gradient_on_weights(inputs, weights, buffers_);
+  }
   /// Takes the gradient of -Σ weights · log π(actions), weights [batch]; continuous only.
   double gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
-                             std::span<const float> weights);
+                             std::span<const float> weights, Buffers& buffers);
+  double gradient_on_actions(std::span<const float> inputs, std::span<const float> actions,
+                             std::span<const float> weights) {
+    return gradient_on_actions(inputs, actions, weights, buffers_);
+  }
   /// The gradient that was taken last, in the kernels' own padded layout. It may be changed
   /// until update(), as by adding what other processes found.
   std::span<float> gradient() { return gradient_; }
@@ -68,16 +82,14 @@ class CpuPolicy {
 
  private:
   std::int64_t rows_of(std::span<const float> inputs) const;
-  /// From deltas_ to gradient_.
-  void backward(std::span<const float> inputs);
+  /// From the deltas to gradient_.
+  void backward(std::span<const float> inputs, Buffers& buffers);
 
   PolicyArchitecture architecture_;
-  Mlp network_;     // one head, logits; or two, means and raw deviations
-  Mlp::Pass pass_;  // of whoever trains; distribution() has its own
+  Mlp network_;  // one head, logits; or two, means and raw deviations
   Adam adam_;
   std::vector<float> gradient_;
-  std::vector<float> deltas_;   // the loss's gradient at the outputs, [batch, output_stride]
-  std::vector<float> factors_;  // of the actions' log-densities in the loss, [batch]
+  Buffers buffers_;  // of whoever brings none; distribution() has its own
 };
 
 }  // namespace kindred

@@ -31,13 +31,13 @@ double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> st
   if (!data_.actions.is_discrete()) {
     gather_actions(steps);
     weights_.assign(steps.size(), share);
-    return policy.gradient_on_actions(seen_, actions_, weights_);
+    return policy.gradient_on_actions(seen_, actions_, weights_, buffers_);
   }
   const auto width = static_cast<std::size_t>(data_.actions.count());
   actions_.assign(steps.size() * width, 0.0F);
   for (std::size_t i = 0; i < steps.size(); ++i)
     actions_[i * width + static_cast<std::size_t>(data_.actions.ints()[steps[i]])] = share;
-  return policy.gradient_on_weights(seen_, actions_);
+  return policy.gradient_on_weights(seen_, actions_, buffers_);
 }
 
 void StepTrainer::add_losses(CpuPolicy& policy, std::span<const std::int64_t> steps, double& sum) {
@@ -45,13 +45,13 @@ void StepTrainer::add_losses(CpuPolicy& policy, std::span<const std::int64_t> st
   if (data_.actions.is_discrete()) {
     const auto width = static_cast<std::size_t>(data_.actions.count());
     log_probs_.resize(steps.size() * width);
-    policy.all_log_probs(seen_, log_probs_);
+    policy.all_log_probs(seen_, log_probs_, buffers_.pass);
     for (std::size_t i = 0; i < steps.size(); ++i)
       sum -= log_probs_[i * width + static_cast<std::size_t>(data_.actions.ints()[steps[i]])];
   } else {
     gather_actions(steps);
     log_probs_.resize(steps.size());
-    policy.log_densities(seen_, actions_, log_probs_);
+    policy.log_densities(seen_, actions_, log_probs_, buffers_.pass);
     for (const float log_prob : log_probs_) sum -= log_prob;
   }
 }

@@ -1,5 +1,5 @@
 // What training a policy takes from a dataset: gradients and losses on minibatches of its steps,
-// one policy at a time, over buffers that are reused.
+// one policy at a time, over buffers that are reused for the next, or for another policy.
 // Asked to stop, both functions throw Interrupted.
 #pragma once
 
@@ -26,6 +26,9 @@ class StepTrainer {
   /// Adds -log π(action) of each of at most kStepsAtOnce steps to `sum`.
   void add_losses(CpuPolicy& policy, std::span<const std::int64_t> steps, double& sum);
 
+  /// For gradients on other rows than steps.
+  CpuPolicy::Buffers& buffers() { return buffers_; }
+
  private:
   /// What the policy sees in each step.
   void look(std::span<const std::int64_t> steps);
@@ -39,6 +42,7 @@ class StepTrainer {
   std::vector<float> actions_;  // [steps, predicted]; or weights over all actions when discrete
   std::vector<float> weights_;  // [steps]
   std::vector<float> log_probs_;
+  CpuPolicy::Buffers buffers_;
 };
 
 }  // namespace kindred

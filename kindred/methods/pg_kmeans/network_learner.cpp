@@ -1,7 +1,8 @@
 // Policies as networks on the CPU. Where observations repeat and actions are discrete the gradient
-// is exact and comes from counts, otherwise from minibatches of steps. Each core trains one policy
-// at a time; a policy's round stays in its cache.
+// is exact and comes from counts, otherwise from minibatches of steps. Cores take turns with the
+// policies, of which each is trained by one at a time.
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "kindred/clustering/over_ranks.h"
@@ -14,7 +15,7 @@
 #include "kindred/nn/cpu_policy.h"
 #include "kindred/policies/scoring.h"
 #include "kindred/policies/step_counts.h"
-#include "kindred/policies/step_trainer.h"
+#include "kindred/policies/training_turns.h"
 
 namespace kindred::pg_kmeans {
 namespace {
@@ -82,29 +83,33 @@ class NetworkLearner final : public Networks {
     const auto counts = codes_ ? codes_->count(slots, options_.k, labels) : std::vector<double>();
     const auto n = static_cast<std::int64_t>(slots.size());
     const auto ranks = ranks_of(run_).size();
-    SharedProgress trained((n + ranks - 1) / ranks, [&](double fraction) {
+    SharedProgress trained((n + ranks - 1) / ranks * options_.max_steps, [&](double fraction) {
       run_.report({.stage = "training", .fraction = fraction, .sizes = {}});
     });
-    const auto train_one = [&](std::int64_t i) {
-      CpuPolicy policy(stack.architecture());
+    const auto codes = codes_ ? static_cast<std::size_t>(codes_->codes()) : 0;
+    const auto begin = [&](std::int64_t i) {
       const auto slot = slots[static_cast<std::size_t>(i)];
-      policy.load(stack, i);
-      if (codes_) {
-        fit_on_counts(policy,
-                      std::span(counts).subspan(static_cast<std::size_t>(i * codes_->codes()),
-                                                static_cast<std::size_t>(codes_->codes())));
-      } else {
-        BatchSampler sampler(data_, options_, slot, labels(slot / options_.k), round);
-        fit_on_batches(policy, sampler);
-      }
-      policy.store(stack, i);
-      trained.add();
+      if (codes_)
+        return until_plateau(
+            on_counts(std::span(counts).subspan(static_cast<std::size_t>(i) * codes, codes)),
+            trained);
+      return until_plateau(on_batches(std::make_shared<BatchSampler>(
+                               data_, options_, slot, labels(slot / options_.k), round)),
+                           trained);
+    };
+    const auto train_all = [&](std::span<const std::int64_t> policies) {
+      train_in_turns(stack,
+                     {.policies = policies,
+                      .begin = begin,
+                      // a buffer has room for what so many draw from
+                      .most_under_way = options_.buffer_steps > 0 ? options_.k : 0,
+                      .meanwhile = [&] { trained.tell(); }},
+                     data_, view_, run_);
     };
     spread(run_, {.pieces = n,
-                  .work = train_one,
                   .pack = [&](std::int64_t i, Packer& to) { pack(stack, i, to); },
                   .unpack = [&](std::int64_t i, Unpacker& from) { unpack(stack, i, from); },
-                  .meanwhile = [&] { trained.tell(); }});
+                  .work_on_all = train_all});
   }
 
   std::span<const float> common_steps_of(const EpisodeRange& episodes) const {
@@ -115,34 +120,38 @@ class NetworkLearner final : public Networks {
                  static_cast<std::size_t>(data_.offsets[episodes.end] - first));
   }
 
-  void fit_on_counts(CpuPolicy& policy, std::span<const double> counts) const {
+  /// Has a policy take the gradient of its next update and returns the loss.
+  using Gradient = std::function<double(CpuPolicy&, StepTrainer&, Plateau&)>;
+
+  Gradient on_counts(std::span<const double> counts) const {
     double total = 0.0;
     for (const double count : counts) total += count;
     std::vector<float> weights;
     for (const double count : counts) weights.push_back(static_cast<float>(count / total));
-    step_until_plateau(policy, [&](Plateau&) {
-      run_.throw_if_stopped();
-      return policy.gradient_on_weights(table_, weights);
-    });
+    return [this, weights](CpuPolicy& policy, StepTrainer& trainer, Plateau&) {
+      return policy.gradient_on_weights(table_, weights, trainer.buffers());
+    };
   }
 
-  void fit_on_batches(CpuPolicy& policy, BatchSampler& sampler) const {
-    StepTrainer trainer(data_, view_, run_);
-    step_until_plateau(policy, [&](Plateau& plateau) {
-      const auto steps = sampler.next();
-      sampler.tell(plateau);
+  Gradient on_batches(const std::shared_ptr<BatchSampler>& sampler) const {
+    return [sampler](CpuPolicy& policy, StepTrainer& trainer, Plateau& plateau) {
+      const auto steps = sampler->next();
+      sampler->tell(plateau);
       return trainer.gradient(policy, steps);
-    });
+    };
   }
 
-  /// Steps until the loss, which `gradient` returns, stops falling.
-  template <class Gradient>
-  void step_until_plateau(CpuPolicy& policy, const Gradient& gradient) const {
-    for (Plateau plateau(options_);;) {
-      const double loss = gradient(plateau);
+  /// Updates until the loss stops falling.
+  PolicyUpdate until_plateau(const Gradient& gradient, SharedProgress& trained) const {
+    return [this, gradient, &trained, plateau = Plateau(options_), left = options_.max_steps](
+               CpuPolicy& policy, StepTrainer& trainer) mutable {
+      const double loss = gradient(policy, trainer, plateau);
       policy.update(adam_);
-      if (plateau.reached(loss)) return;
-    }
+      const bool reached = plateau.reached(loss);
+      trained.add(reached ? left : 1);
+      --left;
+      return reached;
+    };
   }
 
   AdamOptions adam_;
