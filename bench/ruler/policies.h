@@ -12,6 +12,11 @@ namespace bench {
 
 using namespace kindred;
 
+/// Where the library's readers put the numbers of a file.
+inline Column<float> as_read(const std::vector<float>& values) {
+  return StepValues<float>(values.begin(), values.end());
+}
+
 /// The problem as the library's own types.
 struct Task {
   explicit Task(const Problem& p) : problem(p) {
@@ -19,8 +24,8 @@ struct Task {
     problem.make(observations, actions);
     checksum.add(observations);
     checksum.add(actions);
-    data.observations = Observations::dense(std::move(observations), kInputs);
-    data.actions = Actions::continuous(std::move(actions), kActions);
+    data.observations = Observations::dense(as_read(observations), kInputs);
+    data.actions = Actions::continuous(as_read(actions), kActions);
     std::vector<std::int64_t> offsets;
     for (std::int64_t e = 0; e <= problem.episodes(); ++e) offsets.push_back(e * problem.length);
     for (std::int64_t e = 0; e < problem.episodes(); ++e) data.ids.push_back(std::to_string(e));

@@ -57,6 +57,29 @@ bool zeros_and_ones(const Observations& observations) {
   return all(observations.is_interned() ? observations.table() : observations.floats());
 }
 
+/// Whether rows reach the network as they lie.
+bool takes_all_columns(const NetworkInputs& inputs) {
+  if (inputs.count() != inputs.obs_dim) return false;
+  for (std::int64_t i = 0; i < inputs.obs_dim; ++i)
+    if (inputs.columns[static_cast<std::size_t>(i)] != i) return false;
+  return true;
+}
+
+/// In place, rows [n, inputs]. Several rows are one long loop, which fills whole vectors.
+void scale_rows(const NetworkInputs& inputs, std::span<float> rows) {
+  constexpr std::size_t kRowsAtOnce = 16;
+  const auto most = std::min(kRowsAtOnce * inputs.mean.size(), rows.size());
+  std::vector<float> mean, scale;
+  while (mean.size() < most) {
+    mean.insert(mean.end(), inputs.mean.begin(), inputs.mean.end());
+    scale.insert(scale.end(), inputs.scale.begin(), inputs.scale.end());
+  }
+  for (std::size_t begin = 0; begin < rows.size(); begin += mean.size()) {
+    const auto some = rows.subspan(begin, std::min(mean.size(), rows.size() - begin));
+    for (std::size_t i = 0; i < some.size(); ++i) some[i] = (some[i] - mean[i]) * scale[i];
+  }
+}
+
 }  // namespace
 
 Standardize resolve_standardize(Standardize requested, const Observations& observations) {
@@ -87,6 +110,11 @@ NetworkInputs NetworkInputs::from(const Observations& observations, bool standar
 }
 
 void NetworkInputs::apply(std::span<const float> rows, std::span<float> out) const {
+  if (takes_all_columns(*this)) {
+    std::ranges::copy(rows, out.begin());
+    scale_rows(*this, out.first(rows.size()));
+    return;
+  }
   float* to = out.data();
   for (const float* row = rows.data(); row < rows.data() + rows.size(); row += obs_dim)
     for (std::size_t i = 0; i < columns.size(); ++i) *to++ = (row[columns[i]] - mean[i]) * scale[i];
@@ -94,16 +122,18 @@ void NetworkInputs::apply(std::span<const float> rows, std::span<float> out) con
 
 void NetworkInputs::gather(const Observations& observations, std::span<const std::int64_t> steps,
                            std::span<float> out) const {
-  // Steps are drawn from all over memory: their rows are asked for before they are needed.
-  constexpr std::size_t kAhead = 16, kFloatsOfALine = 16;
-  const bool in_rows = !observations.is_interned() && !observations.is_bytes();
-  std::vector<float> row(static_cast<std::size_t>(obs_dim));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (in_rows && i + kAhead < steps.size())
-      for (std::size_t d = 0; d < row.size(); d += kFloatsOfALine)
-        __builtin_prefetch(observations.floats().data() + steps[i + kAhead] * obs_dim + d);
-    observations.copy(steps[i], steps[i] + 1, row.data());
-    apply(row, out.subspan(i * columns.size(), columns.size()));
+  if (takes_all_columns(*this)) {
+    observations.gather(steps, out.data());
+    scale_rows(*this, out.first(steps.size() * columns.size()));
+    return;
+  }
+  constexpr std::size_t kStepsAtOnce = 256;
+  std::vector<float> rows;
+  for (std::size_t begin = 0; begin < steps.size(); begin += kStepsAtOnce) {
+    const auto some = steps.subspan(begin, std::min(kStepsAtOnce, steps.size() - begin));
+    rows.resize(some.size() * static_cast<std::size_t>(obs_dim));
+    observations.gather(some, rows.data());
+    apply(rows, out.subspan(begin * columns.size(), some.size() * columns.size()));
   }
 }
 

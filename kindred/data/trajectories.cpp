@@ -63,10 +63,24 @@ void Observations::copy(std::int64_t begin, std::int64_t end, float* out) const 
 }
 
 void Observations::gather(std::span<const std::int64_t> steps, float* out) const {
-  for (const std::int64_t step : steps) {
-    copy(step, step + 1, out);
-    out += dim_;
+  if (interned_ || is_bytes()) {
+    for_each_row(std::ssize(steps), dim_, out, [&](std::int64_t i, float* row) {
+      const auto step = steps[static_cast<std::size_t>(i)];
+      copy(step, step + 1, row);
+    });
+    return;
   }
+  // Steps are drawn from all over memory: their rows are asked for before they are needed.
+  constexpr std::int64_t kAhead = 32, kFloatsOfALine = 16;
+  const float* const rows = floats_.data();
+  for_each_row(std::ssize(steps), dim_, out, [&](std::int64_t i, float* row) {
+    if (i + kAhead < std::ssize(steps)) {
+      const float* later = rows + steps[static_cast<std::size_t>(i + kAhead)] * dim_;
+      for (std::int64_t d = 0; d < dim_; d += kFloatsOfALine) __builtin_prefetch(later + d);
+      __builtin_prefetch(later + dim_ - 1);  // rows begin anywhere in a line
+    }
+    std::copy_n(rows + steps[static_cast<std::size_t>(i)] * dim_, dim_, row);
+  });
 }
 
 std::int64_t Observations::bytes_in_memory() const {

@@ -13,16 +13,18 @@ void StepTrainer::look(std::span<const std::int64_t> steps) {
 void StepTrainer::gather_actions(std::span<const std::int64_t> steps) {
   const auto dim = static_cast<std::size_t>(data_.actions.dim());
   const auto width = static_cast<std::size_t>(view_.actions.predicted(data_.actions.dim()));
-  actions_.resize(steps.size() * width);
-  constexpr std::size_t kAhead = 16;  // steps are drawn from all over memory
+  constexpr std::size_t kAhead = 32;  // steps are drawn from all over memory
+  const float* const all = data_.actions.floats().data();
+  auto& rows = view_.actions.as_they_are() ? actions_ : unscaled_;
+  rows.resize(steps.size() * dim);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i + kAhead < steps.size())
-      __builtin_prefetch(data_.actions.floats().data() +
-                         static_cast<std::size_t>(steps[i + kAhead]) * dim);
-    view_.actions.apply(
-        data_.actions.floats().span().subspan(static_cast<std::size_t>(steps[i]) * dim, dim),
-        std::span(actions_).subspan(i * width, width));
+      __builtin_prefetch(all + static_cast<std::size_t>(steps[i + kAhead]) * dim);
+    std::copy_n(all + static_cast<std::size_t>(steps[i]) * dim, dim, rows.data() + i * dim);
   }
+  if (view_.actions.as_they_are()) return;
+  actions_.resize(steps.size() * width);
+  view_.actions.apply(unscaled_, actions_);
 }
 
 double StepTrainer::gradient(CpuPolicy& policy, std::span<const std::int64_t> steps) {

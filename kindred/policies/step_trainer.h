@@ -37,10 +37,11 @@ class StepTrainer {
 
   const Trajectories& data_;
   const NetworkView& view_;
-  const Workers& workers_;      // asked whether to stop, nothing else
-  std::vector<float> seen_;     // [steps, inputs]
-  std::vector<float> actions_;  // [steps, predicted]; or weights over all actions when discrete
-  std::vector<float> weights_;  // [steps]
+  const Workers& workers_;       // asked whether to stop, nothing else
+  std::vector<float> seen_;      // [steps, inputs]
+  std::vector<float> actions_;   // [steps, predicted]; or weights over all actions when discrete
+  std::vector<float> unscaled_;  // actions as they are, where the policy sees them scaled
+  std::vector<float> weights_;   // [steps]
   std::vector<float> log_probs_;
   CpuPolicy::Buffers buffers_;
 };

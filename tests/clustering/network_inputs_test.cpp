@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "tests/clustering/synthetic.h"
 
 namespace kindred {
@@ -36,6 +39,36 @@ TEST(NetworkInputs, WhatTheUserSaysHolds) {
   EXPECT_EQ(resolve_standardize(Standardize::kOn, grid.observations), Standardize::kOn);
   const auto control = testing::linear_control({});
   EXPECT_EQ(resolve_standardize(Standardize::kOff, control.observations), Standardize::kOff);
+}
+
+/// However they are stored, and whether all numbers reach the network, only some, or in another
+/// order.
+TEST(NetworkInputs, GathersStepsAsItSeesThem) {
+  constexpr std::int64_t kSteps = 100, kDim = 3;
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < kSteps * kDim; ++i) values.push_back(static_cast<float>(i * i % 89));
+  std::vector<std::int32_t> index(kSteps);
+  std::iota(index.begin(), index.end(), 0);
+  const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+  const Observations stored[] = {
+      Observations::dense(Column<float>(values), kDim),
+      Observations::dense(Column<std::uint8_t>(bytes), kDim),
+      Observations::interned(Column<float>(values), kDim, Column<std::int32_t>(index))};
+  std::vector<std::int64_t> steps;
+  for (std::int64_t i = 0; i < 700; ++i) steps.push_back(i * 37 % kSteps);
+  for (const auto& columns : std::vector<std::vector<std::int64_t>>{{0, 1, 2}, {2, 0}, {1, 0, 2}}) {
+    const NetworkInputs inputs{kDim, columns, {1.0F, 2.0F, 3.0F}, {0.5F, 0.25F, 3.0F}};
+    for (const auto& observations : stored) {
+      std::vector<float> seen(steps.size() * columns.size());
+      inputs.gather(observations, steps, seen);
+      for (std::size_t i = 0; i < steps.size(); ++i)
+        for (std::size_t c = 0; c < columns.size(); ++c)
+          ASSERT_EQ(
+              seen[i * columns.size() + c],
+              (values[static_cast<std::size_t>(steps[i] * kDim + columns[c])] - inputs.mean[c]) *
+                  inputs.scale[c]);
+    }
+  }
 }
 
 }  // namespace
