@@ -33,21 +33,60 @@ void add_scaled(std::int64_t n, float scale, const float* from, float* to) {
 }
 
 KINDRED_VECTORISE
-void sum_rows(std::int64_t rows, std::int64_t columns, const float* x, float* out,
-              bool accumulate) {
+void sum_rows(std::int64_t rows, std::int64_t columns, const float* __restrict x,
+              float* __restrict out, bool accumulate) {
   if (!accumulate) std::fill_n(out, columns, 0.0F);
+  constexpr std::int64_t kTogether = 16;  // sums, in registers
+  std::int64_t begin = 0;
+  for (; begin + kTogether <= columns; begin += kTogether) {
+    float sums[kTogether];
+    std::copy_n(out + begin, kTogether, sums);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < kTogether; ++c) sums[c] += x[r * columns + begin + c];
+    std::copy_n(sums, kTogether, out + begin);
+  }
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) out[c] += x[r * columns + c];
+    for (auto c = begin; c < columns; ++c) out[c] += x[r * columns + c];
 }
+
+namespace {
+
+/// Of [4, 4], rows so far apart.
+void transpose_four(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
+  typedef float Four __attribute__((vector_size(16)));
+  typedef float InMemory __attribute__((vector_size(16), aligned(4), may_alias));
+  const auto row = [&](std::int64_t r) -> Four {
+    return *reinterpret_cast<const InMemory*>(in + r * in_stride);
+  };
+  const Four low01 = __builtin_shufflevector(row(0), row(1), 0, 4, 1, 5);
+  const Four high01 = __builtin_shufflevector(row(0), row(1), 2, 6, 3, 7);
+  const Four low23 = __builtin_shufflevector(row(2), row(3), 0, 4, 1, 5);
+  const Four high23 = __builtin_shufflevector(row(2), row(3), 2, 6, 3, 7);
+  const Four columns[] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                          __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                          __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                          __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (std::int64_t c = 0; c < 4; ++c)
+    *reinterpret_cast<InMemory*>(out + c * out_stride) = columns[c];
+}
+
+}  // namespace
 
 void transpose(std::int64_t rows, std::int64_t columns, const float* in, float* out) {
   // In blocks, so that the lines that are written stay in the cache until they are full.
   constexpr std::int64_t kBlock = 16;
   for (std::int64_t r0 = 0; r0 < rows; r0 += kBlock)
-    for (std::int64_t c0 = 0; c0 < columns; c0 += kBlock)
-      for (auto c = c0; c < std::min(c0 + kBlock, columns); ++c)
-        for (auto r = r0; r < std::min(r0 + kBlock, rows); ++r)
-          out[c * rows + r] = in[r * columns + c];
+    for (std::int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+      const auto r1 = std::min(r0 + kBlock, rows), c1 = std::min(c0 + kBlock, columns);
+      if (r1 - r0 == kBlock && c1 - c0 == kBlock) {
+        for (auto c = c0; c < c1; c += 4)
+          for (auto r = r0; r < r1; r += 4)
+            transpose_four(in + r * columns + c, columns, out + c * rows + r, rows);
+      } else {
+        for (auto c = c0; c < c1; ++c)
+          for (auto r = r0; r < r1; ++r) out[c * rows + r] = in[r * columns + c];
+      }
+    }
 }
 
 KINDRED_VECTORISE

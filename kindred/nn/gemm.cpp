@@ -52,6 +52,7 @@ struct Ends {
   bool accumulate = false, rectify = false;
   const T *bias = nullptr, *gate = nullptr;
   std::int64_t padding = 0;
+  T* row_sums = nullptr;
 };
 
 /// C [.., .. of `stride`] at `data`, with what its sums start from and end as.
@@ -68,12 +69,13 @@ struct Target {
             {.accumulate = ends.accumulate,
              .rectify = ends.rectify,
              .bias = ends.bias ? ends.bias + column : nullptr,
-             .gate = ends.gate ? ends.gate + offset : nullptr}};
+             .gate = ends.gate ? ends.gate + offset : nullptr,
+             .row_sums = ends.row_sums ? ends.row_sums + column : nullptr}};
   }
 };
 
-/// Rows × Columns vectors of C, with all sums in registers.
-template <class Machine, int Rows, int Columns, class T>
+/// Rows × Columns vectors of C, with all sums in registers; and those of B's rows where AndB.
+template <class Machine, int Rows, int Columns, bool AndB = false, class T>
 [[gnu::always_inline]] inline void tile(std::int64_t k, Operand<T> a, const T* b,
                                         std::int64_t b_stride, const Target<T>& c) {
   using Vector = typename Machine::template Of<T>::Vector;
@@ -82,7 +84,10 @@ template <class Machine, int Rows, int Columns, class T>
   const auto at = [](const T* from) -> const InMemory& {
     return *reinterpret_cast<const InMemory*>(from);
   };
-  Vector sum[Rows][Columns];
+  constexpr int kSums = Rows + (AndB ? 1 : 0);
+  Vector sum[kSums][Columns];
+  for (int l = 0; AndB && l < Columns; ++l)
+    sum[Rows][l] = c.ends.accumulate ? Vector(at(c.ends.row_sums + l * kWidth)) : Vector{};
   for (int r = 0; r < Rows; ++r)
     for (int l = 0; l < Columns; ++l)
       sum[r][l] = c.ends.accumulate ? Vector(at(c.data + r * c.stride + l * kWidth))
@@ -93,10 +98,13 @@ template <class Machine, int Rows, int Columns, class T>
     for (int l = 0; l < Columns; ++l) row[l] = at(b + l * kWidth);
     for (int r = 0; r < Rows; ++r)
       for (int l = 0; l < Columns; ++l) sum[r][l] += a.data[r * a.row_stride] * row[l];
+    for (int l = 0; AndB && l < Columns; ++l) sum[Rows][l] += row[l];
   }
+  for (int l = 0; AndB && l < Columns; ++l)
+    *reinterpret_cast<InMemory*>(c.ends.row_sums + l * kWidth) = sum[Rows][l];
   if (c.ends.rectify) {
-    for (auto& row : sum)
-      for (auto& x : row) x = x > Vector{} ? x : Vector{};
+    for (int r = 0; r < Rows; ++r)
+      for (auto& x : sum[r]) x = x > Vector{} ? x : Vector{};
   } else if (c.ends.gate) {
     for (int r = 0; r < Rows; ++r)
       for (int l = 0; l < Columns; ++l)
@@ -108,14 +116,13 @@ template <class Machine, int Rows, int Columns, class T>
 }
 
 /// The last rows of a panel, fewer than Rows + 1.
-template <class Machine, int Rows, int Columns, class T>
+template <class Machine, int Rows, int Columns, bool AndB = false, class T>
 [[gnu::always_inline]] inline void last_rows(std::int64_t m, std::int64_t k, Operand<T> a,
                                              const T* b, std::int64_t b_stride,
                                              const Target<T>& c) {
-  if constexpr (Rows > 0) {
-    if (m == Rows) return tile<Machine, Rows, Columns>(k, a, b, b_stride, c);
-    last_rows<Machine, Rows - 1, Columns>(m, k, a, b, b_stride, c);
-  }
+  if constexpr (Rows > 0 || AndB)
+    if (m == Rows) return tile<Machine, Rows, Columns, AndB>(k, a, b, b_stride, c);
+  if constexpr (Rows > 0) last_rows<Machine, Rows - 1, Columns, AndB>(m, k, a, b, b_stride, c);
 }
 
 /// All m rows of C for some columns of vectors.
@@ -126,7 +133,10 @@ template <class Machine, int Columns, class T>
   std::int64_t i = 0;
   for (; i + kRows <= m; i += kRows)
     tile<Machine, kRows, Columns>(k, a.from(i), b, b_stride, c.from(i, 0));
-  last_rows<Machine, kRows - 1, Columns>(m - i, k, a.from(i), b, b_stride, c.from(i, 0));
+  if (c.ends.row_sums)
+    last_rows<Machine, kRows - 1, Columns, true>(m - i, k, a.from(i), b, b_stride, c.from(i, 0));
+  else
+    last_rows<Machine, kRows - 1, Columns>(m - i, k, a.from(i), b, b_stride, c.from(i, 0));
 }
 
 /// At most kBlock rows of C.
@@ -152,7 +162,8 @@ template <class Machine>
                                {.accumulate = ends.accumulate || !first,
                                 .rectify = ends.rectify && last,
                                 .bias = ends.bias,
-                                .gate = last ? ends.gate : nullptr}};
+                                .gate = last ? ends.gate : nullptr,
+                                .row_sums = ends.row_sums}};
     const auto a_part = a.from(0, depth);
     const float* b_part = b + depth * n;
     std::int64_t j = 0;
@@ -176,8 +187,9 @@ template <class Machine>
     if (j < columns) panel<Narrow, 1>(m, part, a_part, b_part + j, n, target.from(0, j));
     depth += part;
   } while (depth < k);
-  if (columns < n && !ends.accumulate)
-    for (std::int64_t i = 0; i < m; ++i) std::fill(c + i * n + columns, c + (i + 1) * n, 0.0F);
+  if (columns == n || ends.accumulate) return;
+  for (std::int64_t i = 0; i < m; ++i) std::fill(c + i * n + columns, c + (i + 1) * n, 0.0F);
+  if (ends.row_sums) std::fill(ends.row_sums + columns, ends.row_sums + n, 0.0F);
 }
 
 template <class Machine>
@@ -187,6 +199,7 @@ template <class Machine>
   for (std::int64_t i = 0; i < m; i += kBlock) {
     block<Machine>(std::min(kBlock, m - i), n, k, a.from(i), b, c + i * n, ends);
     if (ends.gate) ends.gate += kBlock * n;
+    ends.row_sums = nullptr;  // the first rows of C saw all of B
   }
 }
 
@@ -331,8 +344,9 @@ const Products& products() {
 
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix a, const float* b, float* c,
           const ProductEnds& ends) {
-  products().product(m, n, k, {a.data, a.row_stride, a.column_stride}, b, c,
-                     {ends.accumulate, ends.rectify, ends.bias, ends.gate, ends.padding});
+  products().product(
+      m, n, k, {a.data, a.row_stride, a.column_stride}, b, c,
+      {ends.accumulate, ends.rectify, ends.bias, ends.gate, ends.padding, ends.row_sums});
 }
 
 void gram(std::int64_t n, std::int64_t width, std::int64_t stride, const double* x, double* c,

@@ -35,6 +35,7 @@ struct ProductEnds {
   bool rectify = false;         ///< Sums that are not positive become 0,
   const float* gate = nullptr;  ///< or those where this [m, n] is not positive.
   std::int64_t padding = 0;     ///< So many columns of B and of the bias, the last, are 0.
+  float* row_sums = nullptr;    ///< This row [n] becomes the sum of B's rows, added to as C is.
 };
 
 /// C = A · B, between its ends. A is [m, k]; B is [k, n] and C is [m, n], both row-major and dense;

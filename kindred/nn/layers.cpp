@@ -27,7 +27,18 @@ void Linear::forward(std::int64_t rows, const float* x, const float* parameters,
 void Linear::parameter_gradient(std::int64_t rows, const float* x, const float* delta,
                                 float* gradient, bool add) const {
   gemm(inputs, outputs, rows, {x, 1, inputs}, delta, gradient + weight,
-       {.accumulate = add, .padding = padding});
+       {.accumulate = add,
+        .padding = padding,
+        .row_sums = bias == kNoBias ? nullptr : gradient + bias});
+}
+
+void Linear::narrow_parameter_gradient(std::int64_t rows, const float* x, const float* delta,
+                                       float* gradient, std::vector<float>& transposed,
+                                       bool add) const {
+  grow(transposed, inputs * outputs);
+  if (add) transpose(inputs, outputs, gradient + weight, transposed.data());
+  gemm(outputs - padding, inputs, rows, {delta, 1, outputs}, x, transposed.data(), add);
+  transpose(outputs, inputs, transposed.data(), gradient + weight);
   if (bias != kNoBias) sum_rows(rows, outputs, delta, gradient + bias, add);
 }
 

@@ -52,6 +52,10 @@ struct Linear {
   /// x.
   void parameter_gradient(std::int64_t rows, const float* x, const float* delta, float* gradient,
                           bool add = true) const;
+  /// The same where there are few outputs, and inputs are a multiple of kLane: vectors are filled
+  /// by inputs instead.
+  void narrow_parameter_gradient(std::int64_t rows, const float* x, const float* delta,
+                                 float* gradient, std::vector<float>& transposed, bool add) const;
   /// The gradient of x [rows, inputs], set or added. Where x came through a ReLU, `rectified` is
   /// x, and the gradient is that of what the ReLU was given.
   void pass_back(std::int64_t rows, const float* delta, const float* transposed, float* below,

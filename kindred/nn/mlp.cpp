@@ -161,7 +161,10 @@ void Mlp::head_gradients(std::int64_t rows, const float* x, const float* delta, 
     for_each_head_row([&](std::int64_t from, std::int64_t to) {
       std::copy_n(gradient.data() + from, shape_.outputs, found.data() + to);
     });
-  parameter_gradient(shape_.hidden.size(), output_, rows, x, delta, found.data(), add);
+  if (shape_.hidden.empty())
+    parameter_gradient(0, output_, rows, x, delta, found.data(), add);
+  else
+    output_.narrow_parameter_gradient(rows, x, delta, found.data(), pass.turned, add);
   const auto padding = layers_.back().linear.padding;
   for_each_head_row([&](std::int64_t to, std::int64_t from) {
     float* end = std::copy_n(found.data() + from, shape_.outputs, gradient.data() + to);

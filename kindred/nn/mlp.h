@@ -58,6 +58,7 @@ class Mlp {
     std::vector<float> outputs;              // [rows, output_stride]
     std::vector<float> delta, below;         // [rows, width]
     std::vector<float> output_gradient;      // as output_parameters_
+    std::vector<float> turned;               // its weights transposed
     std::vector<float> columns, inputs;      // of input_gradient
   };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kindred/core/random.h"
+#include "kindred/nn/elementwise.h"
 
 namespace kindred {
 namespace {
@@ -97,6 +98,30 @@ TEST(Gemm, LeavesOutPadding) {
           ASSERT_EQ(c, expected);
         }
       }
+}
+
+/// To the bits of sum_rows, with rows of every remainder, more than one block of them, a padded
+/// width and more than one pass over the depth.
+TEST(Gemm, SumsTheRowsOfItsRightFactor) {
+  for (const std::int64_t m : {1, 6, 12, 17, 48, 128, 400})
+    for (const std::int64_t n : {16, 48, 128})
+      for (const std::int64_t k : {1, 300})
+        for (const std::int64_t padding : {0, 9})
+          for (const bool accumulate : {false, true}) {
+            const auto a = normal_values(m * k, 1);
+            auto b = normal_values(k * n, 2);
+            for (std::int64_t p = 0; p < k; ++p)
+              std::fill_n(b.begin() + (p + 1) * n - padding, padding, 0.0F);
+            auto expected = normal_values(n, 3), sums = expected;
+            auto plain = normal_values(m * n, 4), c = plain;
+            sum_rows(k, n, b.data(), expected.data(), accumulate);
+            ProductEnds ends{.accumulate = accumulate, .padding = padding};
+            gemm(m, n, k, {a.data(), 1, m}, b.data(), plain.data(), ends);
+            ends.row_sums = sums.data();
+            gemm(m, n, k, {a.data(), 1, m}, b.data(), c.data(), ends);
+            ASSERT_EQ(sums, expected) << m << "x" << n << "x" << k << " padded by " << padding;
+            ASSERT_EQ(c, plain) << m << "x" << n << "x" << k << " padded by " << padding;
+          }
 }
 
 /// A row of a batch is the same bits as the row alone.
