@@ -53,7 +53,7 @@ TEST(Turns, NoThreadIsLeftWithAWholePieceAtTheEnd) {
     };
   };
   take_turns(Workers(2), {.pieces = 3, .begin = begin, .most_under_way = 3});
-  EXPECT_THAT(least_when_done, testing::Each(testing::Ge(kSteps / 2)));
+  EXPECT_THAT(least_when_done, testing::Each(testing::Ge(kSteps / 10)));
 }
 
 TEST(Turns, NoMorePiecesAreUnderWayThanAllowed) {
