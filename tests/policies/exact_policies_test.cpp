@@ -359,6 +359,24 @@ TEST(EpisodeStatistics, ErrorsUnderSeveralPoliciesAreThoseUnderEach) {
   EXPECT_EQ(errors[2].rows, 0) << "no piece was asked for";
 }
 
+TEST(EpisodeStatistics, SumsBySeveralLabellingsAreThoseByEach) {
+  const Exact exact(testing::linear_control({.episodes = 6, .length = 450}), 9);
+  const std::vector<Labelling> labellings{{{0, 1, 2, 0, 1, 2}, 3}, {{-1, 0, 0, -1, -1, -1}, 2}};
+  const auto sums = exact.statistics.sums_by(labellings);
+  ASSERT_EQ(sums.size(), 2U);
+  for (std::size_t n = 0; n < 2; ++n)
+    EXPECT_EQ(sums[n], exact.statistics.cluster_sums(labellings[n].labels, labellings[n].k));
+}
+
+TEST(EpisodeStatistics, SomeEpisodesReferToTheSumsOfAll) {
+  const Exact exact(testing::linear_control({.episodes = 6, .length = 450}), 9);
+  const auto some = exact.statistics.subset(std::vector<std::int64_t>{5, 1, 3});
+  const auto fewer = some->subset(std::vector<std::int64_t>{2, 0});
+  EXPECT_EQ(dynamic_cast<const KeptSums&>(*fewer).of(0).data(), exact.statistics.of(3).data());
+  EXPECT_EQ(fewer->piece_sums(1), some->piece_sums(0));
+  EXPECT_EQ(fewer->pieces(), 2) << "each is one piece";
+}
+
 TEST(CheckedSeparation, IsDecidedByFewStepsWhereTheyLeaveNoDoubt) {
   const auto ask = [](double needed, std::int64_t episodes) {
     const auto all = testing::linear_control({.episodes = 60, .length = 502});

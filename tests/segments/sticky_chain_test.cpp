@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kindred/core/random.h"
 #include "kindred/policies/state_gate.h"
 
 namespace kindred {
@@ -139,6 +140,28 @@ TEST(StateGate, LearnsWhichSideAStateIsOn) {
   const auto odds = fit_log_odds(sample);
   EXPECT_GT(odds[0] + odds[1], 1.0);
   EXPECT_LT(odds[0] - odds[1], -1.0);
+}
+
+TEST(StateGate, EndsWhereAllRowsHaveNoSlope) {
+  // So many that the first steps look at some of them only; the two kinds overlap.
+  constexpr std::int64_t kRows = 3000;
+  TwoKinds sample{.features = 2, .firsts = kRows / 2, .first_weight = 2.0};
+  Random random(1, "gate");
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    sample.rows.push_back(1.0F);
+    sample.rows.push_back(static_cast<float>(random.normal() + (i < sample.firsts ? 0.7 : -0.7)));
+  }
+  const auto odds = fit_log_odds(sample);
+  double slope[2] = {-odds[0], -odds[1]};  // of the ridge
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const float* row = sample.rows.data() + 2 * i;
+    const bool first = i < sample.firsts;
+    const double chance = 1.0 / (1.0 + std::exp(-(odds[0] * row[0] + odds[1] * row[1])));
+    for (int m = 0; m < 2; ++m)
+      slope[m] += (first ? 2.0 : 1.0) * ((first ? 1.0 : 0.0) - chance) * row[m];
+  }
+  EXPECT_NEAR(slope[0], 0.0, 1.0) << "of 3,000 rows";
+  EXPECT_NEAR(slope[1], 0.0, 1.0);
 }
 
 }  // namespace
