@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <thread>
 
 #include "kindred/core/stopwatch.h"
 
@@ -85,6 +86,7 @@ void take_turns(const Workers& workers, const PiecesInTurns& work) {
   const auto threads = std::min<std::int64_t>(workers.pool->threads(), work.pieces);
   const auto most = std::clamp(work.most_under_way, threads, work.pieces);
   PiecesUnderWay under_way(work.pieces, std::max(threads, even_share(work.pieces, most)));
+  const auto caller = std::this_thread::get_id();
   const auto sit = [&](std::int64_t seat, std::int64_t) {
     try {
       while (auto* const piece = under_way.take()) {
@@ -93,6 +95,7 @@ void take_turns(const Workers& workers, const PiecesInTurns& work) {
           under_way.done(*piece);
         else
           under_way.put_back(*piece);
+        if (work.meanwhile && std::this_thread::get_id() == caller) work.meanwhile();
       }
     } catch (...) {
       under_way.fail();

@@ -19,7 +19,8 @@ struct PiecesInTurns {
   std::function<PieceStep(std::int64_t piece)> begin;
   /// As many pieces are under way at most, or as there are threads where these are more.
   std::int64_t most_under_way = 0;
-  /// As that of ThreadPool::chunks.
+  /// Called by the thread that asked for the work, after each of its turns and while it waits for
+  /// others.
   std::function<void()> meanwhile = {};
 };
 

@@ -22,7 +22,7 @@ struct TrainingInTurns {
   /// No more policies than this train side by side, or than there are threads where these are
   /// more; 0: as many as threads can take turns with.
   std::int64_t most_under_way = 0;
-  std::function<void()> meanwhile = {};  ///< As that of ThreadPool::chunks.
+  std::function<void()> meanwhile = {};  ///< As that of PiecesInTurns.
 };
 
 /// Throws Interrupted when asked to stop.

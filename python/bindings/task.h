@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -26,6 +27,7 @@ class Task {
     run.progress = [this](const Progress& progress) {
       const std::lock_guard lock(mutex_);
       progress_ = progress;
+      if (progress.stage == "round") round_ = progress;
     };
     thread_ =
         std::thread([this, run = std::move(run), work = std::move(work)] { carry_out(run, work); });
@@ -48,10 +50,12 @@ class Task {
     return ended_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return done_; });
   }
 
+  /// The last report, or the last round's once, which others may have followed at once.
   std::tuple<std::string, std::int64_t, std::int64_t, double, double> progress() {
     const std::lock_guard lock(mutex_);
-    return {progress_.stage, progress_.iteration, progress_.max_iterations, progress_.fraction,
-            progress_.objective};
+    const auto round = std::exchange(round_, std::nullopt);
+    const auto& last = round ? *round : progress_;
+    return {last.stage, last.iteration, last.max_iterations, last.fraction, last.objective};
   }
 
   /// Throws what ended it, if something did.
@@ -78,6 +82,7 @@ class Task {
   std::mutex mutex_;
   std::condition_variable ended_;
   Progress progress_;
+  std::optional<Progress> round_;  // that nobody has asked for yet
   std::exception_ptr error_;
   bool done_ = false;
   std::thread thread_;

@@ -88,6 +88,28 @@ TEST(Turns, ASeatIsOneThreadsAlone) {
   take_turns(Workers(kThreads), {.pieces = 9, .begin = begin, .most_under_way = 9});
 }
 
+TEST(Turns, WhoAsksIsToldWhilePiecesAreOnTheirWay) {
+  for (const int threads : {1, 2}) {
+    const auto asking = std::this_thread::get_id();
+    std::atomic<std::int64_t> steps{0};
+    std::vector<std::int64_t> told;
+    const auto begin = [&](std::int64_t) -> PieceStep {
+      return [&, left = 20](std::int64_t) mutable {
+        std::this_thread::sleep_for(milliseconds(1));
+        ++steps;
+        return --left == 0;
+      };
+    };
+    take_turns(Workers(threads),
+               {.pieces = 2, .begin = begin, .most_under_way = 2, .meanwhile = [&] {
+                  EXPECT_EQ(std::this_thread::get_id(), asking);
+                  told.push_back(steps);
+                }});
+    ASSERT_FALSE(told.empty());
+    EXPECT_LT(told.front(), 40) << "before all is done";
+  }
+}
+
 TEST(Turns, AnExceptionEndsAllPieces) {
   for (const int threads : {1, 3}) {
     std::atomic<std::int64_t> steps{0};
