@@ -135,6 +135,23 @@ void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, f
 }
 
 KINDRED_VECTORISE
+void log_probs_of_choices(std::int64_t columns, const float* __restrict logits,
+                          const std::int32_t* __restrict choices, float* __restrict out) {
+  float most[kSideBySide], sum[kSideBySide] = {};
+  std::copy_n(logits, kSideBySide, most);
+  for (std::int64_t c = 1; c < columns; ++c)
+    for (std::int64_t s = 0; s < kSideBySide; ++s) {
+      const float logit = logits[c * kSideBySide + s];
+      most[s] = logit > most[s] ? logit : most[s];
+    }
+  for (std::int64_t c = 0; c < columns; ++c)
+    for (std::int64_t s = 0; s < kSideBySide; ++s)
+      sum[s] += fast_exp(logits[c * kSideBySide + s] - most[s]);
+  for (std::int64_t s = 0; s < kSideBySide; ++s)
+    out[s] = logits[choices[s] * kSideBySide + s] - most[s] - fast_log(sum[s]);
+}
+
+KINDRED_VECTORISE
 void root_two_cosines(std::int64_t rows, std::int64_t columns, std::int64_t stride, double* x) {
   for (std::int64_t r = 0; r < rows; ++r, x += stride)
     for (std::int64_t c = 0; c < columns; ++c) x[c] = root_two_cosine(x[c]);

@@ -7,6 +7,9 @@
 
 namespace kindred {
 
+/// Where steps lie side by side, a number of each after the other, there are so many.
+inline constexpr std::int64_t kSideBySide = 64;
+
 /// e^x to about 2e-7 of its value, without a branch: loops that call it vectorise. Saturates beyond
 /// ±87.
 inline float fast_exp(float x) {
@@ -105,6 +108,9 @@ void mix_log_probs(std::int64_t n, float log_share, float log_other_share, const
                    float floor, float* x);
 /// Rows [rows, stride] become log-probabilities over their first `columns` numbers.
 void log_softmax(std::int64_t rows, std::int64_t columns, std::int64_t stride, float* x);
+/// Of steps side by side, logits [columns, kSideBySide]: the log-probability of each one's choice.
+void log_probs_of_choices(std::int64_t columns, const float* logits, const std::int32_t* choices,
+                          float* out);
 
 /// x = √2 cos(πx) for [rows, columns], rows `stride` apart.
 void root_two_cosines(std::int64_t rows, std::int64_t columns, std::int64_t stride, double* x);

@@ -12,6 +12,8 @@ namespace {
 // of one action does not.
 
 constexpr std::int64_t kRowsAtOnce = 256;
+// One logarithm for the product of so many deviations, which stays far from the ends of floats.
+constexpr std::int64_t kDeviationsOfALog = 4;
 
 /// out = -log density, less kHalfLogTwoPi.
 KINDRED_VECTORISE
@@ -22,6 +24,27 @@ void surprises(std::int64_t n, const float* __restrict mean, const float* __rest
     const float z = (action[i] - mean[i]) / deviation;
     out[i] = 0.5F * z * z + fast_log(deviation);
   }
+}
+
+/// The same of steps side by side, added up over columns: [width, kSideBySide] → [kSideBySide].
+KINDRED_VECTORISE
+void surprises_of_columns(std::int64_t width, const float* __restrict mean,
+                          const float* __restrict raw, const float* __restrict action,
+                          float* __restrict out) {
+  float squares[kSideBySide] = {}, logs[kSideBySide] = {}, spread[kSideBySide];
+  for (std::int64_t first = 0; first < width; first += kDeviationsOfALog) {
+    const auto last = std::min(width, first + kDeviationsOfALog);
+    for (float& x : spread) x = 1.0F;
+    for (auto c = first; c < last; ++c)
+      for (std::int64_t s = 0, i = c * kSideBySide; s < kSideBySide; ++s, ++i) {
+        const float deviation = deviation_of(raw[i]);
+        const float z = (action[i] - mean[i]) / deviation;
+        squares[s] += z * z;
+        spread[s] *= deviation;
+      }
+    for (std::int64_t s = 0; s < kSideBySide; ++s) logs[s] += fast_log(spread[s]);
+  }
+  for (std::int64_t s = 0; s < kSideBySide; ++s) out[s] = 0.5F * squares[s] + logs[s];
 }
 
 /// The same, and the log density's gradients in the places of mean and raw.
@@ -67,6 +90,13 @@ void gaussian_log_densities(std::int64_t rows, std::int64_t width, std::int64_t 
       out[begin + r] = sum;
     }
   }
+}
+
+void gaussian_log_densities_of_columns(std::int64_t width, const float* means, const float* raws,
+                                       const float* actions, float* out) {
+  surprises_of_columns(width, means, raws, actions, out);
+  const auto constant = static_cast<float>(static_cast<double>(width) * kHalfLogTwoPi);
+  for (std::int64_t s = 0; s < kSideBySide; ++s) out[s] = -out[s] - constant;
 }
 
 double gaussian_gradient(std::int64_t rows, std::int64_t width, std::int64_t stride,

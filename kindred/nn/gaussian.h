@@ -23,6 +23,10 @@ void gaussian_log_densities(std::int64_t rows, std::int64_t width, std::int64_t 
                             const float* means, const float* raws, const float* actions,
                             float* out);
 
+/// The same of kSideBySide steps, side by side: means, raws and actions are [width, kSideBySide].
+void gaussian_log_densities_of_columns(std::int64_t width, const float* means, const float* raws,
+                                       const float* actions, float* out);
+
 /// Sets the gradients of Σ factors · log density, factors [rows], in the columns that count;
 /// returns that sum.
 double gaussian_gradient(std::int64_t rows, std::int64_t width, std::int64_t stride,

@@ -184,5 +184,25 @@ TEST(Elementwise, LoopsMatchTheirDefinitions) {
   }
 }
 
+TEST(Elementwise, LogProbsOfChoicesAreThoseOfASoftmax) {
+  for (const std::int64_t columns : {1, 2, 9}) {
+    Random random(static_cast<std::uint64_t>(columns), "logits");
+    std::vector<float> logits(static_cast<std::size_t>(columns * kSideBySide)), found(kSideBySide);
+    for (auto& x : logits) x = static_cast<float>(20.0 * random.normal());
+    std::vector<std::int32_t> choices;
+    for (std::int64_t s = 0; s < kSideBySide; ++s)
+      choices.push_back(static_cast<std::int32_t>(s % columns));
+    log_probs_of_choices(columns, logits.data(), choices.data(), found.data());
+    for (std::int64_t s = 0; s < kSideBySide; ++s) {
+      std::vector<float> row;
+      for (std::int64_t c = 0; c < columns; ++c)
+        row.push_back(logits[static_cast<std::size_t>(c * kSideBySide + s)]);
+      log_softmax(1, columns, columns, row.data());
+      const auto at = static_cast<std::size_t>(s);
+      EXPECT_NEAR(found[at], row[static_cast<std::size_t>(choices[at])], 1e-4F);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kindred

@@ -108,5 +108,26 @@ TEST(Gaussian, PassesOnWhatIsNotANumber) {
   }
 }
 
+TEST(Gaussian, SaysTheSameOfStepsSideBySide) {
+  for (const std::int64_t width : {1, 4, 6, 17}) {
+    const Heads heads(kSideBySide, width);
+    std::vector<float> expected(kSideBySide), found(kSideBySide);
+    gaussian_log_densities(kSideBySide, width, heads.stride, heads.means.data(), heads.raws.data(),
+                           heads.actions.data(), expected.data());
+    const auto side_by_side = [&](const std::vector<float>& rows, std::int64_t stride) {
+      std::vector<float> columns;
+      for (std::int64_t c = 0; c < width; ++c)
+        for (std::int64_t s = 0; s < kSideBySide; ++s)
+          columns.push_back(rows[static_cast<std::size_t>(s * stride + c)]);
+      return columns;
+    };
+    gaussian_log_densities_of_columns(width, side_by_side(heads.means, heads.stride).data(),
+                                      side_by_side(heads.raws, heads.stride).data(),
+                                      side_by_side(heads.actions, width).data(), found.data());
+    for (std::size_t s = 0; s < expected.size(); ++s)
+      EXPECT_NEAR(found[s], expected[s], 1e-5F * (1.0F + std::abs(expected[s]))) << width;
+  }
+}
+
 }  // namespace
 }  // namespace kindred
