@@ -226,5 +226,25 @@ TEST(PgKmeans, ThePapersSettingIsOneName) {
   EXPECT_EQ(options.seed, 9);
 }
 
+/// Rounds may score roughly where there are many steps; what a run ends with is exact.
+TEST(PgKmeans, EndsOnExactScores) {
+  const auto data = linear_control({.episodes = 350, .length = 100, .policies = 3});
+  Options options = by_objective();
+  options.k = 4;
+  options.merge_to = 3;
+  options.restarts = 2;
+  options.hidden = 16;
+  options.max_steps = 60;
+  options.max_rounds = 4;
+  options.seed = 5;
+  const auto found = fit(data, options, RunContext{});
+  double objective = 0.0;
+  for (std::int64_t i = 0; i < data.episodes(); ++i)
+    objective += found.scores(i, found.labels[static_cast<std::size_t>(i)]);
+  const auto& best = found.restarts[static_cast<std::size_t>(found.best_restart)];
+  EXPECT_EQ(best.objective, objective);
+  EXPECT_EQ(found.centres->score(data, {}).values, found.scores.values);
+}
+
 }  // namespace
 }  // namespace kindred::pg_kmeans

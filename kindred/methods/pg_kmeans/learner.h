@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -26,6 +27,10 @@ class PolicyLearner {
 
   /// Log-likelihood of every trajectory under each policy in `slots`: [episodes, slots].
   virtual Matrix score(std::span<const std::int64_t> slots) const = 0;
+
+  /// The same where only labels are asked for, if that is quicker: in each restart the highest
+  /// score of a trajectory is that of the same policy, but how high it is may be a little off.
+  virtual std::optional<Matrix> score_roughly(std::span<const std::int64_t>) const { return {}; }
 
   /// Makes the policy forget what it learned.
   virtual void reinitialise(std::int64_t slot, std::int64_t round) = 0;

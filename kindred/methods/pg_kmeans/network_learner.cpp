@@ -13,6 +13,7 @@
 #include "kindred/methods/pg_kmeans/networks.h"
 #include "kindred/methods/pg_kmeans/plateau.h"
 #include "kindred/nn/cpu_policy.h"
+#include "kindred/policies/rough_scoring.h"
 #include "kindred/policies/scoring.h"
 #include "kindred/policies/step_counts.h"
 #include "kindred/policies/training_turns.h"
@@ -68,6 +69,20 @@ class NetworkLearner final : public Networks {
     return codes_->sum_over_steps(
         table_scores(data_.observations, view_.inputs, stack, scoring(), common_codes_, run_),
         stack.size());
+  }
+
+  std::optional<Matrix> score_roughly(std::span<const std::int64_t> slots) const override {
+    const auto stack = policies_.select(slots);
+    if (codes_ || !RoughScoring::pays(data_, stack)) return {};
+    std::vector<std::int64_t> restarts;  // whose policies are rivals
+    for (const auto slot : slots) restarts.push_back(slot / options_.k);
+    const RoughScoring rough(view_, stack, std::move(restarts), scoring());
+    const auto margins = rough.margins(data_, common_steps_, run_);
+    if (!margins.are_small()) return {};
+    return score_in_shares(data_, stack.size(), run_,
+                           [&](const Trajectories& part, const EpisodeRange& episodes) {
+                             return rough.score(part, common_steps_of(episodes), margins, run_);
+                           });
   }
 
  private:

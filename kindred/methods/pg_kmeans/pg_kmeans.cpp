@@ -24,6 +24,11 @@ struct Clusters {
   std::vector<std::uint8_t> alive;         // [k]: not merged away and not given up
   std::vector<std::int64_t> empty_rounds;  // [k]: rounds since the cluster had a member
   std::int64_t reseeds = 0;
+
+  /// Whether the cluster gets new members when it stays empty, rather than being given up.
+  bool refills(std::size_t cluster, const Options& options) const {
+    return alive[cluster] && options.empty_cluster == EmptyCluster::kReseed && reseeds < options.k;
+  }
 };
 
 struct State {
@@ -80,6 +85,15 @@ std::vector<std::int64_t> living_slots(const State& state, std::int64_t k, bool 
         slots.push_back(r * k + static_cast<std::int64_t>(c));
   }
   return slots;
+}
+
+/// Those of them that belong to one restart.
+std::vector<std::int64_t> slots_of(std::span<const std::int64_t> slots, std::int64_t restart,
+                                   std::int64_t k) {
+  std::vector<std::int64_t> own;
+  std::ranges::copy_if(slots, std::back_inserter(own),
+                       [&](std::int64_t slot) { return slot / k == restart; });
+  return own;
 }
 
 /// The columns of `scores` that belong to one restart, as [episodes, k]; dead clusters are -inf.
@@ -149,7 +163,7 @@ bool handle_empty_clusters(State& state, std::int64_t index, const Matrix& score
     auto& empty_rounds = clusters.empty_rounds[c];
     empty_rounds = sizes[c] > 0 ? 0 : empty_rounds + 1;
     if (!clusters.alive[c] || empty_rounds < 2) continue;
-    if (options.empty_cluster == EmptyCluster::kReseed && clusters.reseeds < options.k) {
+    if (clusters.refills(c, options)) {
       const auto cluster = static_cast<std::int64_t>(c);
       reseed(restart, cluster, scores, data);
       learner.reinitialise(index * options.k + cluster, state.restarts.round());
@@ -201,14 +215,35 @@ void advance_phase(State& state, std::int64_t index, const Matrix& scores, const
                            state.restarts.round());
 }
 
+/// Whether a restart that has its labels reads more than these from the scores of a round: it does
+/// where it merges clusters or ends, and where it refills a cluster.
+bool reads_scores(const Restart& restart, const Clusters& clusters, const Options& options) {
+  if (restart.settled(options.change_tolerance) || restart.phase_rounds + 1 >= options.max_rounds)
+    return true;
+  const auto sizes = restart.sizes(options.k);
+  for (std::size_t c = 0; c < sizes.size(); ++c)
+    if (sizes[c] == 0 && clusters.empty_rounds[c] > 0 && clusters.refills(c, options)) return true;
+  return false;
+}
+
 /// E-step: scores every trajectory under every living policy, then lets each restart move on.
 void assign_all(State& state, const Trajectories& data, const Options& options,
                 PolicyLearner& learner) {
   const auto slots = living_slots(state, options.k, false);
-  const Matrix all_scores = learner.score(slots);
+  const auto rough_scores = learner.score_roughly(slots);
+  const Matrix all_scores = rough_scores ? *rough_scores : learner.score(slots);
   for (const auto index : state.restarts.running()) {
-    const Matrix scores = scores_of(all_scores, slots, index, options.k);
-    assign_trajectories(state.restarts[index], scores);
+    auto& restart = state.restarts[index];
+    Matrix scores = scores_of(all_scores, slots, index, options.k);
+    const auto labels = restart.labels;
+    assign_trajectories(restart, scores);
+    if (rough_scores &&
+        reads_scores(restart, state.clusters[static_cast<std::size_t>(index)], options)) {
+      const auto own = slots_of(slots, index, options.k);
+      scores = scores_of(learner.score(own), own, index, options.k);
+      restart.labels = labels;
+      assign_trajectories(restart, scores);
+    }
     state.restarts.note_round(index);
     if (!handle_empty_clusters(state, index, scores, data, options, learner))
       advance_phase(state, index, scores, options, learner);
