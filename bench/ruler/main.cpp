@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
       {"statistics", time_statistics},
       {"m-step", time_m_step},
       {"e-step", time_e_step},
+      {"labels", time_labels},
       {"search", time_search},
       {"encoder", time_encoder},
       {"caae", time_caae}};

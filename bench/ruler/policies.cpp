@@ -1,9 +1,11 @@
 #include "policies.h"
 
+#include <functional>
 #include <numeric>
 
 #include "kindred/policies/episode_statistics.h"
 #include "kindred/policies/partition_search.h"
+#include "kindred/policies/rough_scoring.h"
 #include "kindred/policies/training_turns.h"
 #include "rows.h"
 
@@ -131,21 +133,46 @@ void time_m_step(const Settings& settings) {
   });
 }
 
+namespace {
+
+/// `score` as a turn: the mean of all scores a step is what others must come to.
+void time_scores(const Settings& settings, const Policies& task, const Line& about,
+                 const std::function<Matrix()>& score) {
+  settings.turns.take(about, [&] {
+    Matrix scores;
+    auto line = timed([&] { scores = score(); });
+    line["after"] = std::accumulate(scores.values.begin(), scores.values.end(), 0.0) /
+                    static_cast<double>(task.problem.steps * task.problem.policies);
+    return line;
+  });
+}
+
+}  // namespace
+
 void time_e_step(const Settings& settings) {
   if (settings.device == "cuda") return time_gpu_e_step(settings);
   const Workers workers(settings.threads);
   const Policies task(settings.problem);
-  const auto& p = task.problem;
-  const auto work = p.steps * p.policies;
-  settings.turns.take(task.about_scoring(), [&] {
-    Matrix scores;
-    auto line = timed(
-        [&] { scores = score_trajectories(task.data, task.view, task.start, {}, {}, workers); });
-    double sum = 0.0;
-    for (std::int64_t e = 0; e < p.episodes(); ++e)
-      for (std::int64_t s = 0; s < p.policies; ++s) sum += scores(e, s);
-    line["after"] = sum / static_cast<double>(work);
-    return line;
+  time_scores(settings, task, task.about_scoring(), [&] {
+    return score_trajectories(task.data, task.view, task.start, {}, {}, workers);
+  });
+}
+
+/// As rounds of PG-Kmeans score: so that labels are right.
+void time_labels(const Settings& settings) {
+  const Workers workers(settings.threads);
+  const Policies task(settings.problem);
+  auto about = task.about_scoring();
+  about["row"] = "labels";
+  about.erase("flop");  // they are none
+  time_scores(settings, task, about, [&] {
+    if (RoughScoring::pays(task.data, task.start)) {
+      const std::vector<std::int64_t> all_compete(static_cast<std::size_t>(task.start.size()), 0);
+      const RoughScoring rough(task.view, task.start, all_compete, {});
+      const auto margins = rough.margins(task.data, {}, workers);
+      if (margins.are_small()) return rough.score(task.data, {}, margins, workers);
+    }
+    return score_trajectories(task.data, task.view, task.start, {}, {}, workers);
   });
 }
 

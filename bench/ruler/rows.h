@@ -45,6 +45,7 @@ void time_products(const Settings& settings);
 void time_statistics(const Settings& settings);
 void time_m_step(const Settings& settings);
 void time_e_step(const Settings& settings);
+void time_labels(const Settings& settings);
 void time_gpu_m_step(const Settings& settings);  // gpu_policies.cpp
 void time_gpu_e_step(const Settings& settings);
 /// The exact search for the partition and its k.
