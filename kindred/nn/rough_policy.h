@@ -1,7 +1,7 @@
 // A policy in whole numbers, for telling likely policies from unlikely ones at several times the
 // rate of floats, where the processor adds up products of shorts and bytes (AVX-512 VNNI). Every
 // step has scales of its own: it counts the same alone and among others. See
-// docs/decisions/0003-cpu-kernels.md.
+// docs/decisions/0036-rough-scores.md.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The E-step where only labels are asked for: policies in whole numbers score all trajectories, and
-// floats decide between those that come close. See docs/decisions/0003-cpu-kernels.md.
+// floats decide between those that come close. See docs/decisions/0036-rough-scores.md.
 #pragma once
 
 #include <cstdint>
