@@ -168,7 +168,7 @@ void time_labels(const Settings& settings) {
   time_scores(settings, task, about, [&] {
     if (RoughScoring::pays(task.data, task.start)) {
       const std::vector<std::int64_t> all_compete(static_cast<std::size_t>(task.start.size()), 0);
-      const RoughScoring rough(task.view, task.start, all_compete, {});
+      const RoughScoring rough(task.view, task.start, all_compete, {}, workers);
       const auto margins = rough.margins(task.data, {}, workers);
       if (margins.are_small()) return rough.score(task.data, {}, margins, workers);
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "kindred/core/error.h"
 
@@ -47,21 +46,21 @@ float scale_of(std::span<const float> weights, bool in_bytes) {
 /// Rounds a unit's weights so that their sum is kept: most inputs are positive and alike, and what
 /// they have in common then counts as it should.
 std::vector<std::int32_t> rounded(std::span<const float> weights) {
-  std::vector<std::int32_t> whole;
-  std::vector<std::pair<float, std::size_t>> rests;  // what rounding took off
-  double rest_of_all = 0.0;
-  for (const float w : weights) {
-    whole.push_back(static_cast<std::int32_t>(w + (w < 0.0F ? -0.5F : 0.5F)));
-    const float rest = w - static_cast<float>(whole.back());
-    rest_of_all += static_cast<double>(rest);
-    rests.emplace_back(rest, rests.size());
+  std::vector<std::int32_t> whole(weights.size());
+  std::vector<float> rests(weights.size());  // what rounding took off
+  float rest_of_all = 0.0F;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    whole[i] = static_cast<std::int32_t>(weights[i] + (weights[i] < 0.0F ? -0.5F : 0.5F));
+    rests[i] = weights[i] - static_cast<float>(whole[i]);
+    rest_of_all += rests[i];
   }
-  const int up = rest_of_all > 0.0 ? 1 : -1;
-  const auto count = static_cast<std::ptrdiff_t>(std::abs(rest_of_all) + 0.5);
-  std::ranges::partial_sort(rests, rests.begin() + count, {}, [&](const auto& rest) {
-    return std::pair(-static_cast<float>(up) * rest.first, rest.second);
-  });
-  for (std::ptrdiff_t i = 0; i < count; ++i) whole[rests[static_cast<std::size_t>(i)].second] += up;
+  const bool up = rest_of_all > 0.0F;
+  for (auto left = static_cast<int>(std::abs(rest_of_all) + 0.5F); left > 0; --left) {
+    const auto [least, most] = std::ranges::minmax_element(rests);
+    const auto at = up ? most : least;
+    whole[static_cast<std::size_t>(at - rests.begin())] += up ? 1 : -1;
+    *at = 0.0F;
+  }
   return whole;
 }
 
@@ -73,6 +72,7 @@ std::vector<std::uint32_t> in_words(const std::vector<std::vector<float>>& units
   std::vector<std::vector<std::int32_t>> numbers;
   for (const auto& own : units) numbers.push_back(rounded(own));
   std::vector<std::uint32_t> result;
+  result.reserve(words * units.size());
   for (std::size_t first = 0; first < units.size(); first += kUnits)
     for (std::size_t w = 0; w < words; ++w)
       for (auto u = first; u < std::min(first + kUnits, units.size()); ++u) {
@@ -121,6 +121,7 @@ RoughPolicy::RoughPolicy(const PolicyStack& stack, std::int64_t index, Numerals 
       const auto weights = weight.of(index), biases = parameters[2 * part + 1].of(index);
       for (std::int64_t u = 0; u < weight.columns; ++u) {
         auto& own = units.emplace_back();
+        own.reserve(factors.size());
         for (std::size_t i = 0; i < factors.size(); ++i)
           own.push_back(
               weights[i * static_cast<std::size_t>(weight.columns) + static_cast<std::size_t>(u)] *

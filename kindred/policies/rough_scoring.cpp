@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "kindred/nn/gaussian.h"
 #include "kindred/policies/step_block.h"
@@ -104,16 +105,20 @@ bool RoughScoring::pays(const Trajectories& data, const PolicyStack& stack) {
 }
 
 RoughScoring::RoughScoring(const NetworkView& view, const PolicyStack& stack,
-                           std::vector<std::int64_t> rivals, const Scoring& scoring)
+                           std::vector<std::int64_t> rivals, const Scoring& scoring,
+                           const Workers& workers)
     : view_(view),
       rivals_(std::move(rivals)),
       scoring_(scoring),
       architecture_(stack.architecture()),
       policies_(load_policies(stack)) {
-  for (std::int64_t p = 0; p < stack.size(); ++p) {
-    in_bytes_.emplace_back(stack, p, RoughPolicy::Numerals::kBytes);
-    in_shorts_.emplace_back(stack, p, RoughPolicy::Numerals::kShorts);
-  }
+  std::vector<std::optional<RoughPolicy>> rounded(2 * policies_.size());
+  workers.chunks(std::ssize(rounded), 1, [&](std::int64_t i, std::int64_t) {
+    using enum RoughPolicy::Numerals;
+    rounded[static_cast<std::size_t>(i)].emplace(stack, i / 2, i % 2 == 0 ? kBytes : kShorts);
+  });
+  for (std::size_t i = 0; i < rounded.size(); ++i)
+    (i % 2 == 0 ? in_bytes_ : in_shorts_).push_back(std::move(*rounded[i]));
 }
 
 bool RoughScoring::Margins::are_small() const { return of_shorts <= kWidestMargin; }

@@ -22,7 +22,7 @@ class RoughScoring {
   /// the same number stand side by side and compete for trajectories. Sums of log-probabilities
   /// only. `view` must outlive this.
   RoughScoring(const NetworkView& view, const PolicyStack& stack, std::vector<std::int64_t> rivals,
-               const Scoring& scoring);
+               const Scoring& scoring, const Workers& workers);
 
   /// How far apart scores of a trajectory must be, for each of its steps, that rough ones tell
   /// which is higher: several times the most they were off anywhere in a sample of the data's

@@ -58,7 +58,7 @@ void expect_same_labels(const Trajectories& data, const Scoring& scoring) {
     common = step_log_probs(data, rivals.view, rivals.stack, Workers());
   const auto exact =
       score_trajectories(data, rivals.view, rivals.stack, scoring, common, Workers());
-  const RoughScoring rough(rivals.view, rivals.stack, rivals.groups, scoring);
+  const RoughScoring rough(rivals.view, rivals.stack, rivals.groups, scoring, Workers());
   const auto margins = rough.margins(data, common, Workers());
   EXPECT_LT(margins.of_shorts, margins.of_bytes);
   ASSERT_TRUE(margins.are_small());
@@ -106,7 +106,7 @@ TEST(RoughScoring, MarginsAreNotSmallForSharpPolicies) {
   SKIP_UNLESS_POSSIBLE(rivals.stack);
   auto& bias_of_deviations = rivals.stack.parameters().back();
   std::ranges::fill(bias_of_deviations.values, -9.0F);
-  const RoughScoring rough(rivals.view, rivals.stack, rivals.groups, {});
+  const RoughScoring rough(rivals.view, rivals.stack, rivals.groups, {}, Workers());
   EXPECT_FALSE(rough.margins(data, {}, Workers()).are_small());
 }
 

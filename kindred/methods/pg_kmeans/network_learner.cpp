@@ -76,7 +76,7 @@ class NetworkLearner final : public Networks {
     if (codes_ || !RoughScoring::pays(data_, stack)) return {};
     std::vector<std::int64_t> restarts;  // whose policies are rivals
     for (const auto slot : slots) restarts.push_back(slot / options_.k);
-    const RoughScoring rough(view_, stack, std::move(restarts), scoring());
+    const RoughScoring rough(view_, stack, std::move(restarts), scoring(), run_);
     const auto margins = rough.margins(data_, common_steps_, run_);
     if (!margins.are_small()) return {};
     return score_in_shares(data_, stack.size(), run_,
