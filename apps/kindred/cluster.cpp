@@ -23,11 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kDefaultMethod = "policy-search";
+constexpr const char* kFormerDefault = "pg-kmeans";
+
 struct ClusterCommand {
   std::vector<std::string> arguments;
   std::vector<std::string> positional;
   std::string output;
-  std::string method = "pg-kmeans";
+  std::string method = kDefaultMethod;
   std::string device = "cpu";
   std::string preset;
   std::int64_t threads = 0;
@@ -203,6 +206,7 @@ struct ClusterCommand {
   /// Why this number of policies: what one more would be worth.
   static std::string found_words(const RunRecord& record) {
     const auto k = record.k();
+    if (record.result.contains("k_least")) return counted_words(record.result);
     for (const auto& one : record.result["considered"]) {
       const std::int64_t more = one["k"];
       if (more <= k) continue;
@@ -217,6 +221,22 @@ struct ClusterCommand {
                          k, more, separation, needed);
     }
     return fmt::format("{} found; more were not judged", k);
+  }
+
+  /// How many policies there are, as far as conflicts tell.
+  static std::string counted_words(const Json& result) {
+    const std::int64_t k = result["k"], least = result["k_least"], most = result["k_most"];
+    const bool sure = result["sure"];
+    if (k == 1 && most == 1 && sure)
+      return "1; no division predicts better or acts differently in like states";
+    if (k == 1 && most == 1)
+      return "1; groups of every division act alike in like states, but some predict better";
+    if (k == 1)
+      return fmt::format("no evidence for more than 1; {} groups never met in like states", most);
+    if (least == k && most == k)
+      return fmt::format("{} found, every two act differently in like states{}", k,
+                         sure ? "" : "; not beyond doubt");
+    return fmt::format("{} found; {} would do, up to {} may differ", k, least, most);
   }
 
   /// An objective can be infinite, which JSON writes as null.
@@ -271,16 +291,59 @@ struct ClusterCommand {
                  {"converged", record.result["converged"]},
                  {"seconds", record.timings["fit"]},
                  {"peak_rss_mb", record.machine["peak_rss_mb"]}};
-    for (const char* key :
-         {"k_found", "k_asked", "considered", "almost_as_good", "v", "v_of_one", "searched",
-          "mixed_episodes", "alternatives", "nmi", "ari", "ami", "chance_nmi", "accuracy", "purity",
-          "ceiling", "sizes", "objective_before_merge", "best_restart"})
+    for (const char* key : {"k_found",
+                            "k_asked",
+                            "k_least",
+                            "k_most",
+                            "sure",
+                            "view",
+                            "persistence",
+                            "pairs",
+                            "considered",
+                            "almost_as_good",
+                            "v",
+                            "v_of_one",
+                            "searched",
+                            "mixed_episodes",
+                            "alternatives",
+                            "nmi",
+                            "ari",
+                            "ami",
+                            "chance_nmi",
+                            "accuracy",
+                            "purity",
+                            "ceiling",
+                            "sizes",
+                            "objective_before_merge",
+                            "best_restart"})
       if (record.result.contains(key)) json[key] = record.result[key];
     json["warnings"] = warnings(record);
     json["agreement"] = json["verdict"] = record.result["agreement"]["verdict"];
     return json;
   }
 };
+
+/// A flag that only the method has which was the default before, or nothing: command lines of then
+/// name no method.
+std::string flag_of_former_default(const std::vector<std::string>& arguments) {
+  auto now = find_method(kDefaultMethod).make();
+  const auto known = now->describe();
+  const auto is_typed = [&](const std::string& flag) {
+    return std::ranges::any_of(arguments, [&](const std::string& argument) {
+      return argument == flag || argument.starts_with(flag + "=");
+    });
+  };
+  if (is_typed("--preset")) return "--preset";
+  auto former = find_method(kFormerDefault).make();
+  for (const auto& option : former->describe()) {
+    const bool shared = std::ranges::any_of(known, [&](const auto& other) {
+      return other.name == option.name || other.former_name == option.name;
+    });
+    for (const auto& flag : {"--" + option.name, "--no-" + option.name})
+      if (!shared && is_typed(flag)) return flag;
+  }
+  return "";
+}
 
 /// The method named on the command line or in its config file: its options become flags.
 std::string named_method(const std::vector<std::string>& arguments) {
@@ -293,7 +356,7 @@ std::string named_method(const std::vector<std::string>& arguments) {
     } catch (const CLI::Error&) {  // said properly when the file is read for its options
     }
   }
-  return "pg-kmeans";
+  return flag_of_former_default(arguments).empty() ? kDefaultMethod : kFormerDefault;
 }
 
 }  // namespace
@@ -336,7 +399,7 @@ void add_cluster(CLI::App& command, const std::vector<std::string>& arguments) {
 
   const auto asked = named_method(arguments);
   const bool is_cluster = !arguments.empty() && arguments.front() == "cluster";
-  state->method = is_cluster ? find_method(asked).name : "pg-kmeans";
+  state->method = is_cluster ? find_method(asked).name : kDefaultMethod;
   state->configured = find_method(state->method).make();
   state->flags.add(command, state->describe(), "Run");
   state->flags.add(command, state->configured->describe(), "Method " + state->method);

@@ -73,6 +73,31 @@ void adopt_best(std::vector<RestartSummary> restarts, Clustering& result) {
   result.restarts = std::move(restarts);
 }
 
+RelationCounts RelationCounts::of(std::span<const PairVerdict> pairs) {
+  RelationCounts counts;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& pair : pairs) {
+    counts.different += pair.relation == Relation::kDifferent;
+    counts.same += pair.relation == Relation::kSame;
+    counts.never_met += pair.relation == Relation::kNeverMet;
+    if (pair.relation != Relation::kNeverMet) least = std::min(least, pair.z);
+  }
+  if (counts.different + counts.same > 0) counts.least_z = least;
+  return counts;
+}
+
+const char* name_of(Relation relation) {
+  switch (relation) {
+    case Relation::kDifferent:
+      return "different";
+    case Relation::kSame:
+      return "same";
+    case Relation::kNeverMet:
+      return "never met";
+  }
+  return "";
+}
+
 std::vector<std::int32_t> best_columns(const Matrix& scores) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(scores.rows));
   for (std::int64_t i = 0; i < scores.rows; ++i) {

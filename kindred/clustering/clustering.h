@@ -2,6 +2,7 @@
 // how the objective got there, the fitted centres, and the complete options that made it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -98,6 +99,41 @@ struct RestartSummary {
   std::int64_t objective_since = 1;
 };
 
+/// What is known of two clusters: they act differently in like states, or alike, or have not been
+/// in like states, so that one policy may have made both.
+enum class Relation { kDifferent, kSame, kNeverMet };
+
+/// The word for it in records.
+const char* name_of(Relation relation);
+
+struct PairVerdict {
+  std::int32_t first = 0, second = 0;
+  Relation relation = Relation::kNeverMet;
+  double z = 0.0;         ///< Standard errors over episodes; 0 where they never met.
+  double foretold = 0.0;  ///< The same along the difference that the other half of steps foretells.
+  double met = 0.0;       ///< Share of the steps looked at that are in states both have been in.
+  /// Two steps in like states at which they differ most, one of each; -1 where they never met.
+  std::array<std::int64_t, 2> example{-1, -1};
+};
+
+/// Pairs by what conflicts say of them; none where they were not looked for.
+struct RelationCounts {
+  std::int64_t different = 0, same = 0, never_met = 0;
+  double least_z = 0.0;  ///< Of those that met.
+
+  static RelationCounts of(std::span<const PairVerdict> pairs);
+};
+
+/// How many policies there are, as far as conflicts tell.
+struct PolicyCount {
+  std::int64_t least = 1;    ///< Fewer cannot explain the data.
+  std::int64_t most = 1;     ///< If clusters that never met are of different policies.
+  bool sure = false;         ///< Nothing is undecided.
+  std::string view;          ///< What policies were taken to see.
+  double persistence = 1.0;  ///< NMI of the labels that each half of the steps leads to.
+  std::vector<PairVerdict> pairs;
+};
+
 /// The best answer with one number of clusters, where several were looked at.
 struct Considered {
   std::int64_t k = 0;
@@ -108,6 +144,7 @@ struct Considered {
       0.0;              ///< What telling its two closest clusters apart gains per step of theirs.
   double needed = 0.0;  ///< How much that had to be for k to be believed.
   double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
+  RelationCounts relations;
 };
 
 /// How well policies of the clusters predict trajectories they have not seen, in nats per step.
@@ -174,7 +211,8 @@ struct Clustering {
   /// the others, all fitted without it. Not a number where it is not known; empty where no method
   /// can say.
   std::vector<double> held_out_margins;
-  std::int64_t mixed_episodes = 0;  ///< Whose parts clearly are of different policies, if many.
+  std::int64_t mixed_episodes = 0;   ///< Whose parts clearly are of different policies, if many.
+  std::optional<PolicyCount> count;  ///< Where conflicts were looked for.
   std::int64_t searched = 0;  ///< Episodes the answer was found on; 0: all, as most methods do.
   std::vector<Alternative> alternatives;
   std::optional<Agreement> agreement;  ///< Where the method judges by more than its objective.

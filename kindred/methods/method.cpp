@@ -11,6 +11,7 @@
 #include "kindred/methods/choose_k.h"
 #include "kindred/methods/dec/dec.h"
 #include "kindred/methods/pg_kmeans/pg_kmeans.h"
+#include "kindred/methods/policy_search/policy_search.h"
 #include "kindred/methods/return_kmeans/return_kmeans.h"
 #include "kindred/methods/sorl/sorl.h"
 #include "kindred/methods/vae_kmeans/vae_kmeans.h"
@@ -63,6 +64,8 @@ std::unique_ptr<ConfiguredMethod> with_k_chosen() {
 
 std::span<const MethodInfo> methods() {
   static const std::vector<MethodInfo> all = {
+      {"policy-search", "Find the policies and their number by conflicts and held-out score.",
+       configured<policy_search::Options, policy_search::fit>, load_policy_centres},
       {"pg-kmeans", "Clone a policy per cluster, regroup by likelihood, repeat.",
        configured<pg_kmeans::Options, pg_kmeans::fit>, load_policy_centres},
       {"caae", "Autoencoder whose latents are drawn to learned centroids.",

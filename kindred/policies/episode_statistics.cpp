@@ -183,6 +183,12 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(std::int64_t begin,
   return pieces;
 }
 
+void EpisodeStatistics::pool(double steps) {
+  pooled_steps_ = steps;
+  pooled_ = cluster_sums(std::vector<std::int32_t>(static_cast<std::size_t>(episodes()), 0), 1);
+  for (auto& sum : pooled_) sum *= steps / total_steps_;
+}
+
 KeptSums::KeptSums(const Trajectories& data, const FeatureMap& map, const ActionTargets& targets,
                    const Workers& workers, const std::string& device, Communicator& ranks)
     : EpisodeStatistics({map.count(), targets.count()}, workers) {
@@ -251,7 +257,7 @@ void KeptSums::make_room(std::span<const std::int64_t> bounds, Communicator& ran
   pieces_ = {ranks, std::move(own_pieces), row, from(bytes_of(episodes()))};
 }
 
-std::unique_ptr<const KeptSums> KeptSums::of_first(std::int64_t features) const {
+std::unique_ptr<KeptSums> KeptSums::of_first(std::int64_t features) const {
   auto result = std::unique_ptr<KeptSums>(new KeptSums({features, layout().targets}, workers()));
   for (std::int64_t i = 0; i < episodes(); ++i) {
     for (auto p = first_piece(i); p < last_piece(i); ++p)
@@ -272,8 +278,7 @@ std::unique_ptr<const KeptSums> KeptSums::of_first(std::int64_t features) const 
   return result;
 }
 
-std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
-    std::span<const std::int64_t> episodes) const {
+std::unique_ptr<EpisodeStatistics> KeptSums::subset(std::span<const std::int64_t> episodes) const {
   auto result = std::unique_ptr<KeptSums>(new KeptSums(layout(), workers()));
   for (const auto i : episodes) {
     result->add_piece(static_cast<std::int64_t>(of(i).back()));
@@ -281,6 +286,7 @@ std::unique_ptr<const EpisodeStatistics> KeptSums::subset(
     result->chosen_.push_back(chosen_.empty() ? i : chosen_[static_cast<std::size_t>(i)]);
   }
   result->values_ = values_;
+  result->pool_like(*this);
   return result;
 }
 

@@ -126,7 +126,7 @@ class EpisodeStatistics {
   virtual ~EpisodeStatistics() = default;
 
   /// Of some of the episodes.
-  virtual std::unique_ptr<const EpisodeStatistics> subset(
+  virtual std::unique_ptr<EpisodeStatistics> subset(
       std::span<const std::int64_t> episodes) const = 0;
   /// The sums of each cluster, [k, layout().size()]; labels below 0 belong to none.
   virtual std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
@@ -144,6 +144,13 @@ class EpisodeStatistics {
                               std::span<const double> policy) const = 0;
   /// The same under several policies at once.
   virtual std::vector<Matrix> errors_under(std::span<const PiecesOfPolicy> asked) const;
+
+  /// Partial pooling: from now on every policy has also seen `steps` steps of the usual mix of all
+  /// episodes, so that one with few of its own stays near that of all.
+  void pool(double steps);
+  double pooled_steps() const { return pooled_steps_; }
+  /// What is added to the sums of every policy, [layout().size()]; empty without pooling.
+  const std::vector<double>& pooled() const { return pooled_; }
 
   const StatisticsLayout& layout() const { return layout_; }
   std::int64_t episodes() const { return std::ssize(first_piece_) - 1; }
@@ -171,9 +178,16 @@ class EpisodeStatistics {
     total_steps_ += static_cast<double>(steps);
   }
   void end_episode() { first_piece_.push_back(std::ssize(piece_steps_)); }
+  /// As in other statistics of the same features.
+  void pool_like(const EpisodeStatistics& other) {
+    pooled_steps_ = other.pooled_steps_;
+    pooled_ = other.pooled_;
+  }
 
  private:
   StatisticsLayout layout_;
+  double pooled_steps_ = 0.0;
+  std::vector<double> pooled_;
   Workers workers_;
   double total_steps_ = 0.0;
   std::vector<std::int64_t> first_piece_{0};  // [episodes + 1]
@@ -190,10 +204,9 @@ class KeptSums final : public EpisodeStatistics {
            Communicator& ranks = *one_process());
 
   /// Those of the first features alone, without another look at the data.
-  std::unique_ptr<const KeptSums> of_first(std::int64_t features) const;
+  std::unique_ptr<KeptSums> of_first(std::int64_t features) const;
   /// Each is one piece. They refer to the same sums, which stay as long as somebody does.
-  std::unique_ptr<const EpisodeStatistics> subset(
-      std::span<const std::int64_t> episodes) const override;
+  std::unique_ptr<EpisodeStatistics> subset(std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                    std::int64_t k) const override;
   std::vector<std::vector<double>> sums_by(std::span<const Labelling> labellings) const override;

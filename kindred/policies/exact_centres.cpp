@@ -101,6 +101,15 @@ std::vector<double> ExactCentres::surprises(const Trajectories& data,
   return result;
 }
 
+std::vector<double> ExactCentres::expected_targets(std::span<const float> observation) const {
+  const auto columns = static_cast<std::size_t>(count_ * targets_.count());
+  std::vector<double> features(static_cast<std::size_t>(map_.count())), result(columns, 0.0);
+  map_.apply(observation, features);
+  for (std::size_t m = 0; m < features.size(); ++m)
+    for (std::size_t c = 0; c < columns; ++c) result[c] += features[m] * weights_[m * columns + c];
+  return result;
+}
+
 std::vector<double> ExactCentres::weights_of(std::int64_t centre) const {
   return targets_.in_units(policy(centre));
 }

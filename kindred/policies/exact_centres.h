@@ -38,6 +38,9 @@ class ExactCentres final : public PolicyCentres {
   bool discrete() const override { return targets_.discrete(); }
   std::int64_t actions() const override { return targets_.actions(); }
 
+  /// What every centre expects of the targets in one state: [count, targets].
+  std::vector<double> expected_targets(std::span<const float> observation) const;
+
   static constexpr double kLeastChance = 1e-6;
   const FeatureMap& map() const { return map_; }
   /// Of a centre in the units of the data: [features, actions].

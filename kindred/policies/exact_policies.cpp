@@ -42,6 +42,40 @@ std::vector<double> predicted_cross(const StatisticsLayout& layout, std::span<co
   return result;
 }
 
+/// The sums that each cluster's policy is fitted to: [k, layout.size()].
+std::vector<double> pooled_cluster_sums(const EpisodeStatistics& statistics,
+                                        std::span<const std::int32_t> labels, std::int64_t k) {
+  auto sums = statistics.cluster_sums(labels, k);
+  const auto& pooled = statistics.pooled();
+  if (!pooled.empty())
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += pooled[i % pooled.size()];
+  return sums;
+}
+
+/// The pairs of clusters that lose least when the episodes of either go to the other as its policy
+/// stands, at most `most`: what joining two really costs takes solving another policy.
+std::vector<ClusterPair> pairs_by_cost(const EpisodeStatistics& statistics,
+                                       std::span<const std::int32_t> labels, std::int64_t k,
+                                       double ridge, std::size_t most) {
+  std::vector<ClusterPair> pairs;
+  for (std::int32_t a = 0; a < k; ++a)
+    for (std::int32_t b = a + 1; b < k; ++b) pairs.emplace_back(a, b);
+  if (pairs.size() <= most) return pairs;
+  const auto policies = solve_policies(statistics, labels, k, ridge);
+  const auto costs = statistics.episode_costs(policies.weights, k, policies.noise);
+  Matrix loss(k, k);
+  for (std::int64_t i = 0; i < costs.rows; ++i) {
+    const auto own = labels[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < k; ++j) loss(own, j) += costs(i, j) - costs(i, own);
+  }
+  const auto least = [&](const ClusterPair& pair) {
+    return std::min(loss(pair.first, pair.second), loss(pair.second, pair.first));
+  };
+  std::ranges::stable_sort(pairs, {}, least);
+  pairs.resize(most);
+  return pairs;
+}
+
 /// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
 double objective_of(std::span<const double> errors, double steps, std::vector<double>& noise) {
   double objective = 0.0;
@@ -128,7 +162,7 @@ ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const dou
 
 ExactPolicies solve_policies(const EpisodeStatistics& statistics,
                              std::span<const std::int32_t> labels, std::int64_t k, double ridge) {
-  return solve_policies(statistics.layout(), statistics.cluster_sums(labels, k), k, ridge);
+  return solve_policies(statistics.layout(), pooled_cluster_sums(statistics, labels, k), k, ridge);
 }
 
 ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
@@ -166,12 +200,13 @@ ExactFit fit_down_to(std::int64_t k, const EpisodeStatistics& statistics,
 
 std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
                                        std::span<const std::int32_t> labels, std::int64_t k,
-                                       double ridge, std::size_t most) {
+                                       double ridge, std::size_t most, Joins joins) {
   const auto& layout = statistics.layout();
   const auto size = static_cast<std::size_t>(layout.size());
   const auto targets = static_cast<std::size_t>(layout.targets);
   const auto clusters = static_cast<std::size_t>(k);
-  const auto sums = statistics.cluster_sums(labels, k);
+  const auto sums = pooled_cluster_sums(statistics, labels, k);
+  const auto& pooled = statistics.pooled();
   const auto missed = [&](std::span<const double> of) {
     return fitted_error(layout, of, solve_policy(layout, of, ridge));
   };
@@ -186,16 +221,21 @@ std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
     ClusterPair pair;
   };
   std::vector<Joining> joinings;
+  const auto all = static_cast<std::size_t>(k * (k - 1) / 2);
+  const auto pairs_to_solve =
+      pairs_by_cost(statistics, labels, k, ridge,
+                    joins == Joins::kAll ? all : std::max(most, static_cast<std::size_t>(2 * k)));
   std::vector<double> joined(size), errors(targets), noise;
-  for (std::size_t a = 0; a < clusters; ++a)
-    for (std::size_t b = a + 1; b < clusters; ++b) {
-      for (std::size_t p = 0; p < size; ++p) joined[p] = sums[a * size + p] + sums[b * size + p];
-      const auto together = missed(joined);
-      for (std::size_t d = 0; d < targets; ++d)
-        errors[d] = total[d] + together[d] - alone[a][d] - alone[b][d];
-      joinings.push_back({objective_of(errors, statistics.total_steps(), noise),
-                          {static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}});
-    }
+  for (const auto& pair : pairs_to_solve) {
+    const auto a = static_cast<std::size_t>(pair.first), b = static_cast<std::size_t>(pair.second);
+    for (std::size_t p = 0; p < size; ++p) joined[p] = sums[a * size + p] + sums[b * size + p];
+    for (std::size_t p = 0; p < pooled.size(); ++p) joined[p] -= pooled[p];  // it is in both
+    const auto together = missed(joined);
+    for (std::size_t d = 0; d < targets; ++d)
+      errors[d] = total[d] + together[d] - alone[a][d] - alone[b][d];
+    joinings.push_back({objective_of(errors, statistics.total_steps(), noise),
+                        {static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}});
+  }
   std::ranges::stable_sort(joinings, std::greater<>(), &Joining::objective);
   std::vector<ClusterPair> pairs;
   for (std::size_t i = 0; i < std::min(most, joinings.size()); ++i)

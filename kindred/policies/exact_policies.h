@@ -73,9 +73,13 @@ ExactFit fit_down_to(std::int64_t k, const EpisodeStatistics& statistics,
                      std::vector<std::int32_t> labels, double ridge, const Links& links,
                      std::int64_t most_rounds = 100);
 
+/// Which pairs are looked at: all, or the 2k whose episodes lose least under the other's policy as
+/// it stands. What joining two really costs takes solving another policy.
+enum class Joins { kAll, kLikely };
+
 /// The pairs (a < b) whose joining lowers J least, that of the least first; at most `most`.
 std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
                                        std::span<const std::int32_t> labels, std::int64_t k,
-                                       double ridge, std::size_t most);
+                                       double ridge, std::size_t most, Joins joins = Joins::kAll);
 
 }  // namespace kindred

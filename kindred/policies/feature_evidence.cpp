@@ -7,23 +7,28 @@ namespace kindred {
 FeatureEvidence::FeatureEvidence(const Trajectories& data, const FeatureMap& map,
                                  std::shared_ptr<const ActionTargets> targets, double ridge,
                                  const Workers& workers, const std::string& device,
-                                 Communicator& ranks)
+                                 Communicator& ranks, double pooled_steps)
     : map_(map),
       targets_(std::move(targets)),
       ridge_(ridge),
-      statistics_(std::make_unique<KeptSums>(data, map_, *targets_, workers, device, ranks)),
-      held_out_(std::make_unique<HeldOut>(*statistics_, data.ids, ridge)) {}
+      statistics_(std::make_unique<KeptSums>(data, map_, *targets_, workers, device, ranks)) {
+  if (pooled_steps > 0.0) statistics_->pool(pooled_steps);
+  held_out_ = std::make_unique<HeldOut>(*statistics_, data.ids, ridge);
+}
 
 FeatureEvidence::FeatureEvidence(const FeatureEvidence& richer, const FeatureMap& map,
                                  std::span<const std::string> ids)
     : map_(map),
       targets_(richer.targets_),
       ridge_(richer.ridge_),
-      statistics_(dynamic_cast<const KeptSums&>(*richer.statistics_).of_first(map.count())),
-      held_out_(std::make_unique<HeldOut>(*statistics_, ids, ridge_)) {}
+      statistics_(dynamic_cast<const KeptSums&>(*richer.statistics_).of_first(map.count())) {
+  if (richer.statistics_->pooled_steps() > 0.0)
+    statistics_->pool(richer.statistics_->pooled_steps());
+  held_out_ = std::make_unique<HeldOut>(*statistics_, ids, ridge_);
+}
 
 FeatureEvidence::FeatureEvidence(const FeatureEvidence& whole,
-                                 std::unique_ptr<const EpisodeStatistics> statistics)
+                                 std::unique_ptr<EpisodeStatistics> statistics)
     : map_(whole.map_),
       targets_(whole.targets_),
       ridge_(whole.ridge_),
@@ -51,7 +56,10 @@ std::shared_ptr<const Centres> FeatureEvidence::centres_on(const Trajectories& d
                                                            std::int64_t k,
                                                            const HeldOutScore& judged,
                                                            const RunContext& run) const {
-  const auto sums = cluster_sums(data, map_, *targets_, labels, k, run, run.device, ranks_of(run));
+  auto sums = cluster_sums(data, map_, *targets_, labels, k, run, run.device, ranks_of(run));
+  const auto& pooled = statistics_->pooled();
+  if (!pooled.empty())
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += pooled[i % pooled.size()];
   return std::make_shared<ExactCentres>(
       map_, *targets_, solve_policies(statistics_->layout(), sums, k, ridge_).weights, judged.noise,
       judged.own_noise, ridge_);

@@ -15,7 +15,7 @@ class FeatureEvidence final : public Evidence {
   FeatureEvidence(const Trajectories& data, const FeatureMap& map,
                   std::shared_ptr<const ActionTargets> targets, double ridge,
                   const Workers& workers, const std::string& device = "cpu",
-                  Communicator& ranks = *one_process());
+                  Communicator& ranks = *one_process(), double pooled_steps = 0.0);
 
   /// By the first features alone: `map` is the one of `richer` with fewer cosines.
   FeatureEvidence(const FeatureEvidence& richer, const FeatureMap& map,
@@ -28,7 +28,8 @@ class FeatureEvidence final : public Evidence {
   }
   std::vector<ClusterPair> closest_pairs(std::span<const std::int32_t> labels, std::int64_t k,
                                          std::size_t most) const override {
-    return kindred::closest_pairs(*statistics_, labels, k, ridge_, most);
+    return kindred::closest_pairs(*statistics_, labels, k, ridge_, most,
+                                  statistics_->pooled().empty() ? Joins::kAll : Joins::kLikely);
   }
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const override {
     return held_out_->score(labels, k);
@@ -59,19 +60,21 @@ class FeatureEvidence final : public Evidence {
                                          const HeldOutScore& judged) const override;
   std::optional<Matrix> scores(const Centres& centres) const override;
 
+  const EpisodeStatistics& statistics() const { return *statistics_; }
+  double ridge() const { return ridge_; }
+
   std::shared_ptr<const Centres> centres_on(const Trajectories& data,
                                             std::span<const std::int32_t> labels, std::int64_t k,
                                             const HeldOutScore& judged,
                                             const RunContext& run) const override;
 
  private:
-  FeatureEvidence(const FeatureEvidence& whole,
-                  std::unique_ptr<const EpisodeStatistics> statistics);
+  FeatureEvidence(const FeatureEvidence& whole, std::unique_ptr<EpisodeStatistics> statistics);
 
   FeatureMap map_;
   std::shared_ptr<const ActionTargets> targets_;
   double ridge_;
-  std::unique_ptr<const EpisodeStatistics> statistics_;
+  std::unique_ptr<EpisodeStatistics> statistics_;
   std::unique_ptr<const HeldOut> held_out_;  // none in a subset
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kindred/core/random.h"
 #include "kindred/nn/elementwise.h"
@@ -36,17 +37,25 @@ bool varies(double mean, double deviation) { return deviation > 1e-6 * std::abs(
 FeatureMap::FeatureMap(const Observations& observations, std::int64_t cosines, double length)
     : FeatureMap(NetworkInputs::from(observations, true), cosines, length) {}
 
-FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length)
-    : inputs_(std::move(inputs)), cosines_(cosines), length_(length) {
-  Random random(0, "features", static_cast<std::uint64_t>(inputs_.count()));
+FeatureMap::FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length,
+                       std::vector<double> metric)
+    : inputs_(std::move(inputs)), cosines_(cosines), length_(length), metric_(std::move(metric)) {
+  const auto numbers = inputs_.count();
+  Random random(0, "features", static_cast<std::uint64_t>(numbers));
   const double scale =
-      1.0 / (length * std::sqrt(static_cast<double>(std::max<std::int64_t>(1, inputs_.count()))));
-  directions_.resize(static_cast<std::size_t>(inputs_.count() * cosines));
+      1.0 / (length * std::sqrt(static_cast<double>(std::max<std::int64_t>(1, numbers))));
+  directions_.resize(static_cast<std::size_t>(numbers * cosines));
   phases_.resize(static_cast<std::size_t>(cosines));
   // Drawn cosine by cosine, so that more of them begin with the same.
   for (std::int64_t c = 0; c < cosines; ++c) {
-    for (std::int64_t i = 0; i < inputs_.count(); ++i)
-      directions_[static_cast<std::size_t>(i * cosines + c)] = scale * random.normal();
+    std::vector<double> drawn;
+    for (std::int64_t i = 0; i < numbers; ++i) drawn.push_back(random.normal());
+    for (std::int64_t i = 0; i < numbers; ++i)
+      directions_[static_cast<std::size_t>(i * cosines + c)] =
+          metric_.empty() ? scale * drawn[static_cast<std::size_t>(i)]
+                          : std::inner_product(drawn.begin(), drawn.begin() + i + 1,
+                                               metric_.begin() + i * numbers, 0.0) /
+                                length;
     phases_[static_cast<std::size_t>(c)] = random.uniform(0.0, 2.0 * std::numbers::pi);
   }
   turns_ = in_half_turns(directions_, cosines);
@@ -96,6 +105,7 @@ void FeatureMap::save(ArrayFileWriter& file) const {
   inputs_.save(file);
   file.write<std::int64_t>("cosines", std::vector<std::int64_t>{cosines_});
   file.write<double>("cosine_length", std::vector<double>{length_});
+  if (!metric_.empty()) file.write<double>("metric", metric_, {inputs_.count(), inputs_.count()});
 }
 
 FeatureMap FeatureMap::load(const ArrayFileReader& file) {
@@ -107,7 +117,10 @@ FeatureMap FeatureMap::load(const ArrayFileReader& file) {
       file.contains("cosine_length") ? file.read_number<double>("cosine_length") : 1.0;
   if (!(length > 0.0))
     file.refuse("cosine_length", fmt::format("is {}, expected more than 0", length));
-  return {std::move(inputs), cosines, length};
+  std::vector<double> metric;
+  if (file.contains("metric"))
+    metric = file.read_finite<double>("metric", {inputs.count(), inputs.count()}).values;
+  return {std::move(inputs), cosines, length, std::move(metric)};
 }
 
 ActionTargets::ActionTargets(const Actions& actions)
@@ -190,6 +203,13 @@ std::vector<double> ActionTargets::deviations(std::span<const double> variances)
     if (scale_[i] > 0.0)
       result[static_cast<std::size_t>(columns_[i])] = std::sqrt(variances[i]) / scale_[i];
   return result;
+}
+
+double ActionTargets::log_units() const {
+  double sum = 0.0;
+  for (const double scale : scale_)
+    if (scale > 0.0) sum -= std::log(scale);
+  return sum;
 }
 
 void ActionTargets::save(ArrayFileWriter& file) const {

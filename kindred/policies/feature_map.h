@@ -13,9 +13,9 @@
 namespace kindred {
 
 /// A constant, the standardised numbers of an observation within ±5 deviations, and random cosines
-/// of them (Rahimi and Recht 2007). Numbers that never vary are left out. The cosines are the same
-/// for every dataset of as many numbers. Over `length` times the usual distance between two
-/// observations a cosine changes its sign, about.
+/// of them (random Fourier features, Rahimi and Recht 2007). Numbers that never vary are left out.
+/// The cosines are the same for every dataset of as many numbers. Over `length` times the usual
+/// distance between two observations a cosine changes its sign, about.
 class FeatureMap {
  public:
   static constexpr double kFarthest = 5.0;                ///< Deviations from the mean.
@@ -26,8 +26,17 @@ class FeatureMap {
   /// The same numbers, scaled the same, with another number of cosines.
   FeatureMap with_cosines(std::int64_t cosines) const { return with_cosines(cosines, length_); }
   FeatureMap with_cosines(std::int64_t cosines, double length) const {
-    return {inputs_, cosines, length};
+    return {inputs_, cosines, length, metric_};
   }
+
+  /// The same numbers, with cosines of metric · numbers: `metric` is lower triangular, [inputs,
+  /// inputs], and says along which directions policies change (feature_metric.h). Distances between
+  /// observations are those between their numbers times it.
+  FeatureMap with_metric(std::vector<double> metric, std::int64_t cosines) const {
+    return {inputs_, cosines, 1.0, std::move(metric)};
+  }
+  /// [inputs, inputs], or empty: every number counts the same.
+  const std::vector<double>& metric() const { return metric_; }
 
   std::int64_t count() const { return 1 + inputs_.count() + cosines_; }
   const NetworkInputs& inputs() const { return inputs_; }
@@ -47,11 +56,13 @@ class FeatureMap {
   static FeatureMap load(const ArrayFileReader& file);
 
  private:
-  FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length);
+  FeatureMap(NetworkInputs inputs, std::int64_t cosines, double length,
+             std::vector<double> metric = {});
 
   NetworkInputs inputs_;
   std::int64_t cosines_;
   double length_;
+  std::vector<double> metric_;
   std::vector<double> directions_;  // [inputs, cosines]
   std::vector<double> phases_;      // [cosines]
   // Both in half turns, padded to whole lanes.
@@ -89,6 +100,9 @@ class ActionTargets {
   std::vector<double> in_units(std::span<const double> weights) const;
   /// Deviations of a continuous action from variances of the targets: [actions].
   std::vector<double> deviations(std::span<const double> variances) const;
+
+  /// By how many nats per step likelihoods of targets exceed those of actions in their own units.
+  double log_units() const;
 
   void save(ArrayFileWriter& file) const;
   static ActionTargets load(const ArrayFileReader& file);

@@ -57,7 +57,27 @@ HeldOut::HeldOut(const EpisodeStatistics& statistics, std::span<const std::strin
     : statistics_(statistics),
       ridge_(ridge),
       folds_(plan.folds),
-      fold_of_(draw_folds(ids, plan.folds, plan.draws)) {}
+      fold_of_(draw_folds(ids, plan.folds, plan.draws)) {
+  if (statistics.pooled().empty()) return;
+  const auto size = static_cast<std::size_t>(statistics.layout().size());
+  for (const auto& folds : fold_of_) {
+    auto& sums = pooled_.emplace_back(statistics.cluster_sums(folds, folds_));
+    std::vector<double> whole(size, 0.0);
+    for (std::size_t i = 0; i < sums.size(); ++i) whole[i % size] += sums[i];
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = whole[i % size] - sums[i];
+    for (std::size_t fold = 0; fold * size < sums.size(); ++fold) {
+      const auto own = std::span(sums).subspan(fold * size, size);
+      const double share = statistics.pooled_steps() / std::max(1.0, own.back());
+      for (auto& sum : own) sum *= share;
+    }
+  }
+}
+
+std::span<const double> HeldOut::pooled_without(std::size_t draw, std::int32_t fold) const {
+  if (pooled_.empty()) return {};
+  const auto size = static_cast<std::size_t>(statistics_.layout().size());
+  return std::span(pooled_[draw]).subspan(static_cast<std::size_t>(fold) * size, size);
+}
 
 void HeldOut::predict(std::span<const std::int32_t> labels, std::int64_t k, std::size_t draws,
                       std::vector<double>& errors) const {
@@ -114,7 +134,8 @@ HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::size_t fir
   const auto size = static_cast<std::size_t>(layout.size());
   struct Part {  // the episodes of a fold
     std::size_t draw;
-    std::size_t number;              // among those of the draw
+    std::size_t number;  // among those of the draw
+    std::int32_t fold;
     std::vector<std::int64_t> rows;  // where their pieces are among those of the cluster
   };
   std::vector<Part> parts;
@@ -135,7 +156,10 @@ HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::size_t fir
       const auto [found, is_new] =
           part_of.try_emplace({draw, fold_of_[first_draw + draw][episode]}, parts.size());
       if (is_new) {
-        parts.push_back({draw, static_cast<std::size_t>(by_draw.k++), {}});
+        parts.push_back({draw,
+                         static_cast<std::size_t>(by_draw.k++),
+                         fold_of_[first_draw + draw][episode],
+                         {}});
         asked.emplace_back();
       }
       auto& part = parts[found->second];
@@ -150,6 +174,8 @@ HeldOut::ByDraw HeldOut::predict_cluster(const Members& members, std::size_t fir
     const auto& part = parts[static_cast<std::size_t>(n)];
     const auto others = std::span(sums[part.draw]).subspan(part.number * size, size);
     for (std::size_t p = 0; p < size; ++p) others[p] = whole[p] - others[p];
+    const auto pooled = pooled_without(first_draw + part.draw, part.fold);
+    for (std::size_t p = 0; p < pooled.size(); ++p) others[p] += pooled[p];
     asked[static_cast<std::size_t>(n)].policy = solve_policy(layout, others, ridge_);
   });
   const auto missed = statistics_.errors_under(asked);
@@ -257,6 +283,8 @@ Matrix HeldOut::costs_everywhere(std::span<const std::int32_t> labels, std::int6
                                whole.begin() + (j + 1) * layout.size());
     for (std::size_t p = 0; p < size; ++p)
       others[p] -= held_out[static_cast<std::size_t>(part) * size + p];
+    const auto pooled = pooled_without(0, static_cast<std::int32_t>(part % folds_));
+    for (std::size_t p = 0; p < pooled.size(); ++p) others[p] += pooled[p];
     const auto policy = solve_policy(layout, others, ridge_);
     const auto& pieces = of_fold[static_cast<std::size_t>(part % folds_)];
     const auto errors = statistics_.piece_errors(pieces, policy);
@@ -295,6 +323,8 @@ HeldOutFit HeldOut::fit(std::span<const std::int32_t> labels, std::int64_t k,
       others[n] -= left_out[static_cast<std::size_t>(part) * size + n];
     if (others.back() < 0.5) held_out.clear();  // no step is left to fit a policy to
     if (held_out.empty()) return;
+    const auto pooled = pooled_without(0, static_cast<std::int32_t>(part % folds_));
+    for (std::size_t p = 0; p < pooled.size(); ++p) others[p] += pooled[p];
     const auto policy = solve_policy(layout, others, ridge_);
     const auto noise =
         std::span(judged.own_noise).subspan(static_cast<std::size_t>(j) * targets, targets);

@@ -76,11 +76,15 @@ class HeldOut {
   std::vector<double> usual_noise(std::span<const double> errors,
                                   const std::function<bool(std::int64_t)>& counts) const;
   void set_noise(HeldOutScore& score) const;
+  /// What others' episodes, those of other folds, add to the sums of every policy; empty without
+  /// pooling.
+  std::span<const double> pooled_without(std::size_t draw, std::int32_t fold) const;
 
   const EpisodeStatistics& statistics_;
   double ridge_;
   std::int64_t folds_;
   std::vector<std::vector<std::int32_t>> fold_of_;  // [draws][episodes]
+  std::vector<std::vector<double>> pooled_;         // [draws][folds, size], where there is pooling
 
   /// A cluster is predicted the same whatever the others are, and a search asks for it often.
   struct Memory {

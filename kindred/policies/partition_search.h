@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kindred/clustering/clustering.h"
@@ -43,6 +44,9 @@ struct Answer {
   PairedGain gain;          ///< Over the best answer with fewer clusters.
   double agreement = 1.0;   ///< Mean NMI with the answers of the other starts for this k.
   bool simple = false;      ///< Its clusters also are those of policies much simpler than tables.
+  /// What conflicts say of every two of its clusters; empty where they were not looked for.
+  std::vector<PairVerdict> pairs;
+  double persistence = 1.0;  ///< NMI of the labels that each half of the steps leads to.
 
   Considered in_brief() const {
     return {.k = fit.k,
@@ -51,7 +55,8 @@ struct Answer {
             .gain_error = gain.error,
             .separation = separation,
             .needed = needed,
-            .agreement = agreement};
+            .agreement = agreement,
+            .relations = RelationCounts::of(pairs)};
   }
 };
 
@@ -64,6 +69,10 @@ struct SearchResult {
   std::int64_t best_restart = 0;         ///< The one whose answer was chosen.
   std::vector<TraceEntry> trace;
   double statistics_seconds = 0.0;  ///< That making evidence of the data took.
+  /// Of the data as recorded, where the partition was found in another view: of it policies are
+  /// made.
+  std::shared_ptr<const Evidence> recorded;
+  std::optional<PolicyCount> count;  ///< Where conflicts were looked for.
 
   const Answer& answer() const { return answers[chosen]; }
 };

@@ -24,7 +24,7 @@ void SparseStatistics::add_episode(std::int64_t begin, std::int64_t end) {
   end_episode();
 }
 
-std::unique_ptr<const EpisodeStatistics> SparseStatistics::subset(
+std::unique_ptr<EpisodeStatistics> SparseStatistics::subset(
     std::span<const std::int64_t> episodes) const {
   auto result = std::unique_ptr<SparseStatistics>(new SparseStatistics(layout(), workers()));
   result->rows_ = rows_;

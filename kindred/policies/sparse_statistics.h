@@ -16,8 +16,7 @@ class SparseStatistics final : public EpisodeStatistics {
   SparseStatistics(const Trajectories& data, const PlaneView& view, const ActionTargets& targets,
                    const Workers& workers);
 
-  std::unique_ptr<const EpisodeStatistics> subset(
-      std::span<const std::int64_t> episodes) const override;
+  std::unique_ptr<EpisodeStatistics> subset(std::span<const std::int64_t> episodes) const override;
   std::vector<double> cluster_sums(std::span<const std::int32_t> labels,
                                    std::int64_t k) const override;
   std::vector<double> piece_sums(std::int64_t piece) const override;

@@ -130,11 +130,33 @@ void describe_considered(const Clustering& clustering, Json& result) {
                    {"gain_error", one.gain_error},
                    {"separation", one.separation},
                    {"needed", one.needed},
-                   {"agreement", one.agreement}});
+                   {"agreement", one.agreement},
+                   {"different", one.relations.different},
+                   {"same", one.relations.same},
+                   {"never_met", one.relations.never_met},
+                   {"least_z", one.relations.least_z}});
   }
   result["considered"] = all;
   if (clustering.k_found)
     result["almost_as_good"] = fewer_almost_as_good(clustering.considered, clustering.k());
+}
+
+/// What conflicts say of the number of policies and of every two clusters.
+void describe_count(const PolicyCount& count, Json& result) {
+  auto pairs = Json::array();
+  for (const auto& pair : count.pairs)
+    pairs.push_back({{"clusters", {pair.first, pair.second}},
+                     {"relation", name_of(pair.relation)},
+                     {"z", pair.z},
+                     {"foretold", pair.foretold},
+                     {"met", pair.met},
+                     {"steps", pair.example}});
+  result.update({{"k_least", count.least},
+                 {"k_most", count.most},
+                 {"sure", count.sure},
+                 {"view", count.view},
+                 {"persistence", count.persistence},
+                 {"pairs", pairs}});
 }
 
 }  // namespace
@@ -218,6 +240,7 @@ void describe_clustering(const Clustering& clustering, RunRecord& record) {
                           {"v_gain", clustering.judgement->gain},
                           {"v_gain_error", clustering.judgement->gain_error},
                           {"v_judged", clustering.judgement->judged}});
+  if (clustering.count) describe_count(*clustering.count, record.result);
   if (clustering.searched > 0) {  // others do not look for alternatives
     record.result["searched"] = clustering.searched;
     record.result["mixed_episodes"] = clustering.mixed_episodes;

@@ -16,7 +16,7 @@ from kindred._torch import keep_one_torch
 from kindred._versions import show_versions
 
 if TYPE_CHECKING:
-    from kindred._methods import CAAE, DEC, SORL, VQVAE, PGKMeans, ReturnKMeans, VAEKMeans
+    from kindred._methods import CAAE, DEC, SORL, VQVAE, PGKMeans, PolicySearch, ReturnKMeans, VAEKMeans
 
 keep_one_torch()
 
@@ -29,6 +29,7 @@ __all__ = [
     "VQVAE",
     "Dataset",
     "PGKMeans",
+    "PolicySearch",
     "Policy",
     "Ranks",
     "ReturnKMeans",

@@ -116,6 +116,10 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         self.score_curve_ = run.score_curve
         self.verdict_ = run.verdict
         self.alternatives_ = run.alternatives
+        self.k_least_ = run.k_least
+        self.k_most_ = run.k_most
+        self.sure_ = run.sure
+        self.pairs_ = run.pairs
         self.policies_: list[Policy] = run.policies
 
     def _chosen_options(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from kindred import _core
 
 NAMES = {
+    "policy-search": "PolicySearch",
     "pg-kmeans": "PGKMeans",
     "caae": "CAAE",
     "dec": "DEC",

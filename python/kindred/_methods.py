@@ -8,6 +8,91 @@ from kindred._base import Estimator
 from kindred._fit import ProgressCallback
 
 
+class PolicySearch(Estimator):
+    """Find the policies and their number by conflicts and held-out score.
+
+    Parameters
+    ----------
+    n_clusters : int | None, default None
+        How many policies to find; auto: find out how many there are.
+    k_max : int, default 12
+        Where k is auto, look for so many policies, and further while more predict better.
+    restarts : int, default 32
+        Random starts of the search.
+    random_state : Any, default None
+        Every random number follows from this seed.
+    random_features : int, default 100
+        Random Fourier features of the observation that policies are linear in, besides its numbers;
+        unused where policies are tables.
+    l2 : float, default 10.0
+        L2 penalty of each policy's weights; unused where policies are tables.
+    constraints : str, default ''
+        CSV file of what is known of some episodes: columns episode and label, or episode, other and
+        link ('together' or 'apart').
+    n_jobs : int | None, default None
+        Threads to use; None: every core.
+    device : str, default 'cpu'
+        'cpu' or 'cuda'.
+    run : str | os.PathLike[str] | None, default None
+        Where to keep the run folder; None: for as long as the model lives.
+    resume : bool, default False
+        Go on with what an interrupted fit left in `run`.
+    force : bool, default False
+        Replace a finished run in `run`.
+    progress : bool | ProgressCallback, default False
+        True: a tqdm bar; or a function of (stage, round, rounds, share).
+    communicator : Any, default None
+        Processes to share fits with, each of which makes the same calls: 'torch' or a group of
+        torch.distributed's; 'env', what torchrun, srun or mpirun started; or kindred.Ranks. None:
+        this one alone.
+    """
+
+    _method = "policy-search"
+    _options: ClassVar[dict[str, str]] = {
+        "n_clusters": "k",
+        "k_max": "k-max",
+        "restarts": "restarts",
+        "random_state": "seed",
+        "random_features": "random-features",
+        "l2": "l2",
+        "constraints": "constraints",
+    }
+    preset = None
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        k_max: int = 12,
+        restarts: int = 32,
+        random_state: Any = None,
+        random_features: int = 100,
+        l2: float = 10.0,
+        constraints: str = '',
+        n_jobs: int | None = None,
+        device: str = 'cpu',
+        run: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        force: bool = False,
+        progress: bool | ProgressCallback = False,
+        communicator: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.k_max = k_max
+        self.restarts = restarts
+        self.random_state = random_state
+        self.random_features = random_features
+        self.l2 = l2
+        self.constraints = constraints
+        self.n_jobs = n_jobs
+        self.device = device
+        self.run = run
+        self.resume = resume
+        self.force = force
+        self.progress = progress
+        self.communicator = communicator
+
+
 class PGKMeans(Estimator):
     """Clone a policy per cluster, regroup by likelihood, repeat.
 

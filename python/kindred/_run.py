@@ -87,6 +87,29 @@ class Run:
         return list(self.record["result"].get("considered", []))
 
     @property
+    def k_least(self) -> int | None:
+        """The fewest policies that explain the data; None where the method did not look for conflicts."""
+        least: int | None = self.record["result"].get("k_least")
+        return least
+
+    @property
+    def k_most(self) -> int | None:
+        """The groups told apart if those that never met in like states are different policies."""
+        most: int | None = self.record["result"].get("k_most")
+        return most
+
+    @property
+    def sure(self) -> bool | None:
+        """Whether nothing about the number of policies is undecided."""
+        sure: bool | None = self.record["result"].get("sure")
+        return sure
+
+    @property
+    def pairs(self) -> list[dict[str, Any]]:
+        """For every two clusters: 'different', 'same' or 'never met', and the evidence."""
+        return list(self.record["result"].get("pairs", []))
+
+    @property
     def alternatives(self) -> list[Array]:
         """Labels of the other answers that predict as well."""
         others = self.record["result"].get("alternatives", [])

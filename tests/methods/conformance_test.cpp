@@ -250,8 +250,8 @@ TEST(Methods, UnknownNameListsThoseThereAre) {
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
-                 "there is no method 'kmeans'; the methods are pg-kmeans, caae, dec, vae-kmeans, "
-                 "vq-vae, sorl, return-kmeans");
+                 "there is no method 'kmeans'; the methods are policy-search, pg-kmeans, caae, "
+                 "dec, vae-kmeans, vq-vae, sorl, return-kmeans");
   }
 }
 

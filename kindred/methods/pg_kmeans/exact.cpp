@@ -101,12 +101,12 @@ struct Searched {
 /// Episodes in which policies took turns make clusters of their own and blur those of others, so
 /// where there are many, but not most, the policies are looked for once more without them.
 Searched search_pure(const Trajectories& data, SearchOptions asked, const Links& links,
-                     const RunContext& run) {
+                     const RunContext& run, const PartitionSearch& search_part) {
   Searched result{.found = {}, .episodes = episodes_to_search(data, asked), .held_out = {}};
   const auto looked_at = std::ssize(result.episodes);
   for (int search = 0; search < kSearches; ++search) {
     asked.links = links.among(result.episodes);
-    result.found = search_partitions(fetch_episodes(data, result.episodes, run), asked, run);
+    result.found = search_part(fetch_episodes(data, result.episodes, run), asked, run);
     result.held_out =
         ask_held_out(*result.found.evidence, result.found.answers[result.found.chosen]);
     const auto mixed = result.held_out.count_mixed();
@@ -126,7 +126,7 @@ Searched search_pure(const Trajectories& data, SearchOptions asked, const Links&
 }  // namespace
 
 Clustering fit_exact_policies(const Trajectories& data, const Options& options,
-                              const RunContext& run) {
+                              const RunContext& run, const PartitionSearch& search) {
   if (options.policy == PolicyKind::kTabular) require_cpu(run, "the search with tables");
   const Stopwatch clock;
   const double cpu_before = cpu_seconds();
@@ -140,22 +140,25 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                             .ridge = options.ridge,
                             .separation = options.separation,
                             .links = seeds.links};
-  auto [found, searched, held_out, mixed] = search_pure(data, asked, seeds.links, run);
+  auto [found, searched, held_out, mixed] = search_pure(data, asked, seeds.links, run, search);
   const bool all = std::ssize(searched) == data.episodes();
   auto& answer = found.answers[found.chosen];
   const auto number = seeds.numbers(answer.fit.labels, searched, answer.fit.k);
   for (auto& label : answer.fit.labels) label = number[static_cast<std::size_t>(label)];
   const Stopwatch over_all;
   const double cpu_searched = cpu_seconds();
-  auto centres = found.evidence->centres(answer.fit.labels, answer.fit.k, answer.held_out);
+  const auto& recorded = found.recorded ? *found.recorded : *found.evidence;
+  const auto held_out_as_recorded =
+      found.recorded ? recorded.score(answer.fit.labels, answer.fit.k) : answer.held_out;
+  auto centres = recorded.centres(answer.fit.labels, answer.fit.k, held_out_as_recorded);
   if (!all) {
     run.report({.stage = "all episodes", .fraction = 0.0, .sizes = {}});
     const auto labels = of_all(score_everywhere(*centres, data, run), searched, answer.fit.labels);
-    centres = found.evidence->centres_on(data, labels, answer.fit.k, answer.held_out, run);
+    centres = recorded.centres_on(data, labels, answer.fit.k, held_out_as_recorded, run);
   }
   Clustering result;
   result.method = "pg-kmeans";
-  auto scores = all ? found.evidence->scores(*centres) : std::nullopt;
+  auto scores = all ? recorded.scores(*centres) : std::nullopt;
   result.scores = scores ? std::move(*scores) : score_everywhere(*centres, data, run);
   result.labels = of_all(result.scores, searched, answer.fit.labels);
   const double all_seconds = over_all.seconds(), cpu_all = cpu_seconds();
@@ -167,7 +170,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   result.options = to_json(Options(options).describe());
   result.centres = centres;
   result.held_out_fit =
-      found.evidence->held_out_fit(answer.fit.labels, answer.fit.k, answer.held_out);
+      recorded.held_out_fit(answer.fit.labels, answer.fit.k, held_out_as_recorded);
   if (!held_out.margins.empty())
     result.held_out_margins.assign(static_cast<std::size_t>(data.episodes()),
                                    std::numeric_limits<double>::quiet_NaN());
@@ -178,7 +181,9 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
   for (const auto& answer_for_k : found.answers)
     result.considered.push_back(answer_for_k.in_brief());
   for (const auto& other : found.alternatives) {
-    const auto policies = found.evidence->centres(other.fit.labels, other.fit.k, other.held_out);
+    const auto policies = recorded.centres(
+        other.fit.labels, other.fit.k,
+        found.recorded ? recorded.score(other.fit.labels, other.fit.k) : other.held_out);
     result.alternatives.push_back(
         {.labels = all ? other.fit.labels
                        : of_all(score_everywhere(*policies, data, run), searched, other.fit.labels),
@@ -193,6 +198,7 @@ Clustering fit_exact_policies(const Trajectories& data, const Options& options,
                       .gain_error = gain.error,
                       .judged = std::ssize(searched)};
   result.agreement = judge_answer(found);
+  result.count = found.count;
   for (auto& restart : found.restarts) {  // the others have no label from it
     std::vector<std::int32_t> labels(static_cast<std::size_t>(data.episodes()), -1);
     for (std::size_t i = 0; i < searched.size(); ++i)

@@ -1,0 +1,75 @@
+#include "kindred/methods/policy_search/options.h"
+
+#include <limits>
+#include <utility>
+
+#include "kindred/policies/plane_view.h"
+
+namespace kindred::policy_search {
+
+namespace {
+
+Option formerly(std::string name, Option option) {
+  option.former_name = std::move(name);
+  return option;
+}
+
+}  // namespace
+
+OptionTable Options::describe() {
+  constexpr auto kMany = std::numeric_limits<std::int64_t>::max();
+  return {
+      integer_or_auto("k", k, 10000,
+                      "How many policies to find; auto: find out how many there are."),
+      integer("k-max", k_max, 1, 1000,
+              "Where k is auto, look for so many policies, and further while more predict better."),
+      integer("restarts", restarts, 1, 1000, "Random starts of the search."),
+      integer("seed", seed, 0, kMany, "Every random number follows from this seed."),
+      formerly("cosines",
+               integer("random-features", random_features, 0, 4096,
+                       "Random Fourier features of the observation that policies are linear in, "
+                       "besides its numbers; unused where policies are tables.")),
+      formerly("ridge", real("l2", l2, 1e-9, std::numeric_limits<double>::infinity(),
+                             "L2 penalty of each policy's weights; unused where policies are "
+                             "tables.")),
+      formerly("seeds",
+               text("constraints", constraints,
+                    "CSV file of what is known of some episodes: columns episode and label, or "
+                    "episode, other and link ('together' or 'apart').")),
+  };
+}
+
+PolicyClass policy_class_for(const Trajectories& data) {
+  // A table knows nothing of how observations resemble each other: numbers that take many values
+  // are better seen through features.
+  constexpr std::int64_t kManyValues = 4;
+  const auto& seen = data.observations;
+  if (!data.actions.is_discrete()) return PolicyClass::kFeatures;
+  if (seen.is_interned())
+    return seen.distinct() > kManyValues * seen.dim() ? PolicyClass::kFeatures
+                                                      : PolicyClass::kTables;
+  return PlaneView::suits(data) ? PolicyClass::kPlanes : PolicyClass::kFeatures;
+}
+
+pg_kmeans::Options as_pg_kmeans(const Options& options, PolicyClass policies) {
+  pg_kmeans::Options result;
+  result.k = options.k;
+  result.k_max = options.k_max;
+  result.seed = options.seed;
+  result.choose = pg_kmeans::Choose::kHeldOut;
+  result.restarts = policies == PolicyClass::kPlanes ? 0 : options.restarts;
+  result.policy = policies == PolicyClass::kFeatures ? pg_kmeans::PolicyKind::kFeatures
+                  : policies == PolicyClass::kTables ? pg_kmeans::PolicyKind::kTabular
+                                                     : pg_kmeans::PolicyKind::kMlp;
+  result.cosines = options.random_features;
+  result.ridge = options.l2;
+  result.seeds = options.constraints;
+  return result;
+}
+
+Options resolve(Options options, const Trajectories& data) {
+  pg_kmeans::resolve(as_pg_kmeans(options, policy_class_for(data)), data);
+  return options;
+}
+
+}  // namespace kindred::policy_search

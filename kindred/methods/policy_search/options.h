@@ -1,0 +1,35 @@
+// The options of policy search.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kindred/core/options.h"
+#include "kindred/methods/pg_kmeans/options.h"
+
+namespace kindred::policy_search {
+
+struct Options {
+  std::int64_t k = 0;
+  std::int64_t k_max = 12;
+  std::int64_t restarts = 32;
+  std::int64_t seed = 0;
+  std::int64_t random_features = 100;
+  double l2 = 10.0;
+  std::string constraints;
+
+  OptionTable describe();
+};
+
+/// What policies are made of: features of observations, a table of them, or small networks on
+/// planes of zeros and ones.
+enum class PolicyClass { kFeatures, kTables, kPlanes };
+PolicyClass policy_class_for(const Trajectories& data);
+
+/// Throws InvalidArgument when the options do not fit the data.
+Options resolve(Options options, const Trajectories& data);
+
+/// The same in terms of PG-Kmeans' options, whose fit with exact policies is shared.
+pg_kmeans::Options as_pg_kmeans(const Options& options, PolicyClass policies);
+
+}  // namespace kindred::policy_search

@@ -1,0 +1,44 @@
+// The numbers that decide an answer of policy search, each with its reason. What they do was
+// measured on one half of the files of scripts/trust and on mixtures of other environments;
+// docs/policy-search.md has the figures.
+#pragma once
+
+#include <cstdint>
+
+namespace kindred::policy_search {
+
+struct Rules {
+  // When two groups differ.
+  /// Standard errors over episodes by which actions in like states must differ. Bias of a nearest
+  /// state that always lies on one side reaches 3.5.
+  double different = 4.0;
+  /// Or so many, where they differ the way that policies fitted to the other half of the steps
+  /// foretell by `as_foretold` standard errors: policies that differ little, but everywhere.
+  double differ_little = 2.5;
+  double as_foretold = 5.0;
+  /// A state of the other group is alike when it is at most so many times as far as the nearest of
+  /// another episode of the own group.
+  double like = 2.0;
+  /// The own state it is compared with is at most so many times as far, or as near.
+  double same_distance = 1.5;
+  /// Episodes that must have met on each side for anything to be said: a standard error needs
+  /// three.
+  std::int64_t fewest_episodes = 3;
+
+  // When a partition is one of policies.
+  /// NMI of the labels that each half of the steps leads to: a policy persists. Partitions of one
+  /// noisy policy have less than 0.2.
+  double persists = 0.3;
+
+  // When an answer is sure.
+  double surely_different = 5.0;  ///< Every pair, by both tests.
+  double surely_persists = 0.9;   ///< NMI, likewise.
+
+  // What policies are compared on.
+  /// Steps of the usual mix of all episodes that every policy has also seen (partial pooling).
+  double pooled_steps = 30.0;
+  /// Steps for every random feature, so that features do not outnumber what they are fitted to.
+  std::int64_t steps_per_feature = 25;
+};
+
+}  // namespace kindred::policy_search

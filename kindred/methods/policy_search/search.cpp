@@ -1,0 +1,429 @@
+#include "kindred/methods/policy_search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "kindred/core/stopwatch.h"
+#include "kindred/dist/spread.h"
+#include "kindred/methods/policy_search/feature_metric.h"
+#include "kindred/methods/policy_search/policy_conflicts.h"
+#include "kindred/methods/policy_search/views.h"
+#include "kindred/methods/policy_search/ward.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "kindred/policies/alternatives.h"
+#include "kindred/policies/moves.h"
+#include "kindred/policies/packed_answers.h"
+
+namespace kindred::policy_search {
+namespace {
+
+constexpr std::int64_t kSpare = 4;             // clusters more than wanted, to begin with
+constexpr std::int64_t kRichStarts = 4;        // on many features, where a round costs more
+constexpr std::size_t kTriedPerK = 2;          // partitions of each sort of start
+constexpr std::int64_t kFewestInACluster = 3;  // episodes, for more clusters to be looked for
+constexpr double kStandardErrors = 2.0;        // by which a gain counts
+
+/// The data in one view: what can be asked of it and what was found in it.
+struct Sight {
+  View view = View::kRecorded;
+  Trajectories data;
+  std::shared_ptr<const ActionTargets> targets;
+  std::optional<FeatureMap> map;
+  std::shared_ptr<const FeatureEvidence> rich, linear;
+  /// Where actions are centred in episodes, the variance of what is left out, in that of targets.
+  std::vector<double> left_out;
+  std::vector<Descent> descents;
+  std::vector<Answer> answers;  // by k, from 1
+
+  /// V in nats per step of the actions as recorded, so that views can be compared: what was left
+  /// out of an episode must be told too.
+  double comparable(const HeldOutScore& score) const {
+    double v = score.v - targets->log_units();
+    for (std::size_t d = 0; d < left_out.size(); ++d)
+      for (std::int64_t i = 0; i < data.episodes(); ++i)
+        v -= 0.5 * std::log1p(static_cast<double>(data.length(i)) * left_out[d] / score.noise[d]) /
+             static_cast<double>(data.steps());
+    return v;
+  }
+  const Answer& best() const {
+    return *std::ranges::max_element(answers, {},
+                                     [](const Answer& answer) { return answer.held_out.v; });
+  }
+};
+
+bool none_same(const Answer& answer, const Rules& rules) {
+  return answer.persistence >= rules.persists &&
+         std::ranges::none_of(answer.pairs, [](const PairVerdict& pair) {
+           return pair.relation == Relation::kSame;
+         });
+}
+
+bool some_differ(const Answer& answer) {
+  return std::ranges::any_of(
+      answer.pairs, [](const PairVerdict& pair) { return pair.relation == Relation::kDifferent; });
+}
+
+/// Whether clusters from `cluster` on can be given one of so many colours, those that differ
+/// different ones; `colours` holds what was given before.
+bool can_colour(const Matrix& differ, std::vector<std::int64_t>& colours, std::int64_t most) {
+  const auto cluster = std::ssize(colours);
+  if (cluster == differ.rows) return true;
+  std::int64_t used = 0;
+  for (const auto colour : colours) used = std::max(used, colour + 1);
+  for (std::int64_t colour = 0; colour < std::min(most, used + 1); ++colour) {
+    bool is_free = true;
+    for (std::int64_t other = 0; other < cluster; ++other)
+      is_free = is_free && !(differ(cluster, other) > 0.0 &&
+                             colours[static_cast<std::size_t>(other)] == colour);
+    if (!is_free) continue;
+    colours.push_back(colour);
+    if (can_colour(differ, colours, most)) return true;
+    colours.pop_back();
+  }
+  return false;
+}
+
+/// The fewest policies that explain the clusters: clusters that never conflict may be of one.
+std::int64_t least_policies_of(const Answer& answer) {
+  Matrix differ(answer.fit.k, answer.fit.k);
+  for (const auto& pair : answer.pairs)
+    if (pair.relation == Relation::kDifferent)
+      differ(pair.first, pair.second) = differ(pair.second, pair.first) = 1.0;
+  for (std::int64_t most = 1;; ++most) {
+    std::vector<std::int64_t> colours;
+    if (can_colour(differ, colours, most)) return most;
+  }
+}
+
+class Search {
+ public:
+  Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
+      : data_(data), options_(options), run_(run) {}
+
+  SearchResult find() {
+    auto sights = look_at_views();
+    auto best = search_views(sights);
+    find_conflicts_in(best, data_, *sights.front().map);
+    auto result = conclude(std::move(best));
+    if (options_.k == 0 && result.answer().fit.k == 1 && !data_.actions.is_discrete())
+      if (auto by_noise = search_noise(*sights.front().map)) result = std::move(*by_noise);
+    result.recorded = sights.front().rich;
+    result.statistics_seconds = statistics_seconds_;
+    return result;
+  }
+
+ private:
+  std::vector<Sight> look_at_views() {
+    std::vector<Sight> sights;
+    for (const auto view : views_of(data_)) sights.push_back(look(view, seen_as(view, data_)));
+    return sights;
+  }
+
+  /// One pass for the metric, one for the sums.
+  Sight look(View view, Trajectories data) {
+    run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
+    const Stopwatch clock;
+    Sight sight;
+    sight.view = view;
+    sight.data = std::move(data);
+    sight.targets = std::make_shared<ActionTargets>(sight.data.actions);
+    const FeatureMap numbers(sight.data.observations, 0);
+    const auto features = std::min(options_.cosines, sight.data.steps() / rules_.steps_per_feature);
+    sight.map =
+        numbers.with_metric(learn_metric(sight.data, numbers, *sight.targets, run_), features);
+    sight.rich = evidence(sight.data, sight, run_.device, ranks_of(run_));
+    sight.linear = std::make_shared<FeatureEvidence>(*sight.rich, numbers, sight.data.ids);
+    if (view == View::kRelative) sight.left_out = variance_left_out(data_, *sight.targets);
+    Answer one;
+    one.fit = sight.rich->fit(
+        std::vector<std::int32_t>(static_cast<std::size_t>(data_.episodes()), 0), {});
+    one.held_out = sight.rich->score(one.fit.labels, 1);
+    sight.answers.push_back(std::move(one));
+    statistics_seconds_ += clock.seconds();
+    return sight;
+  }
+
+  std::shared_ptr<const FeatureEvidence> evidence(const Trajectories& data, const Sight& sight,
+                                                  const std::string& device,
+                                                  Communicator& ranks) const {
+    return std::make_shared<FeatureEvidence>(data, *sight.map, sight.targets, options_.ridge, run_,
+                                             device, ranks, rules_.pooled_steps);
+  }
+
+  /// As recorded, and in the view in which one policy predicts best, if it predicts better there:
+  /// the one whose policies then do. Copies, since the recorded one is needed later.
+  Sight search_views(const std::vector<Sight>& sights) const {
+    const auto of_one = [](const Sight& sight) {
+      return sight.comparable(sight.answers.front().held_out);
+    };
+    auto best = sights.front();
+    search(best);
+    const auto other = std::ranges::max_element(sights, {}, of_one);
+    if (other == sights.begin()) return best;
+    auto elsewhere = *other;
+    search(elsewhere);
+    return elsewhere.comparable(elsewhere.best().held_out) > best.comparable(best.best().held_out)
+               ? elsewhere
+               : best;
+  }
+
+  /// The best partition for every k: paths down from many random clusters on linear features, where
+  /// they cost little, a few on all features, and Ward's linkage on both; further up as long as
+  /// more clusters predict better.
+  void search(Sight& sight) const {
+    const auto most_possible = data_.episodes() / kFewestInACluster;
+    for (auto most = options_.k > 0 ? options_.k : options_.k_max;; most *= 2) {
+      auto upto = options_;
+      upto.k_max = most;
+      const SearchContext context{data_, upto, run_};
+      auto on_linear = descend(context, *sight.linear, options_.starts, most + kSpare);
+      on_linear.push_back(descend_by_ward(context, *sight.linear, most));
+      auto on_rich = descend(context, *sight.rich, kRichStarts, most + kSpare);
+      on_rich.push_back(descend_by_ward(context, *sight.rich, most));
+      sight.answers = best_of(context, *sight.rich, on_linear, on_rich);
+      sight.descents = std::move(on_linear);
+      std::ranges::move(on_rich, std::back_inserter(sight.descents));
+      if (options_.k > 0 || sight.best().fit.k + 1 < most || most >= most_possible) break;
+    }
+    for (std::size_t i = 0; i < sight.answers.size(); ++i) note_agreement(sight, i);
+  }
+
+  /// For each k the partition with the highest V after rounds on all features. V of the two sorts
+  /// of starts cannot be compared, so the best of each are tried.
+  std::vector<Answer> best_of(const SearchContext& context, const Evidence& evidence,
+                              const std::vector<Descent>& on_linear,
+                              const std::vector<Descent>& on_rich) const {
+    std::vector<Answer> tried;
+    std::int64_t first = 0;
+    for (const auto* descents : {&on_linear, &on_rich}) {
+      for (std::int64_t k = 1; k <= context.most(); ++k)
+        for (const auto start : distinct_starts(*descents, k, kTriedPerK)) {
+          auto& answer = tried.emplace_back();
+          answer.start = first + start;
+          answer.fit.labels = (*descents)[static_cast<std::size_t>(start)].fits.at(k).labels;
+          answer.fit.k = k;
+        }
+      first += std::ssize(*descents);
+    }
+    spread(run_, tried, [&](std::int64_t i) {
+      auto& answer = tried[static_cast<std::size_t>(i)];
+      answer.fit = evidence.fit(std::move(answer.fit.labels), context.links_for(answer.fit.k));
+      answer.held_out.v = evidence.quick_score(answer.fit.labels, answer.fit.k);
+    });
+    std::map<std::int64_t, Answer> best;
+    for (auto& answer : tried) {
+      const auto found = best.find(answer.fit.k);
+      if (found == best.end() || answer.held_out.v > found->second.held_out.v)
+        best[answer.fit.k] = std::move(answer);
+    }
+    std::vector<Answer> answers;
+    for (auto& [k, answer] : best) answers.push_back(std::move(answer));
+    spread(run_, answers, [&](std::int64_t i) {
+      auto& answer = answers[static_cast<std::size_t>(i)];
+      answer.held_out = evidence.score(answer.fit.labels, answer.fit.k);
+    });
+    return answers;
+  }
+
+  static void note_agreement(Sight& sight, std::size_t i) {
+    auto& answer = sight.answers[i];
+    if (i > 0) answer.gain = sight.rich->gain(sight.answers[i - 1].held_out, answer.held_out);
+    const auto others = agreements(sight.descents, answer);
+    if (!others.empty())
+      answer.agreement =
+          std::accumulate(others.begin(), others.end(), 0.0) / static_cast<double>(others.size());
+  }
+
+  /// Labels every half of the steps by itself and asks whether its groups act differently in like
+  /// states of the other half. States are like by the metric of `map`, of `data`.
+  void find_conflicts_in(Sight& sight, const Trajectories& data, const FeatureMap& map) const {
+    run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
+    const StepHalves halves(data);
+    std::array<std::shared_ptr<const FeatureEvidence>, 2> half;
+    for (const int which : {0, 1})
+      half[static_cast<std::size_t>(which)] =
+          evidence(halves.half(sight.data, which), sight, "cpu", *one_process());
+    std::vector<Answer*> asked;
+    for (auto& answer : sight.answers)
+      if (answer.fit.k > 1) asked.push_back(&answer);
+    std::vector<HalvedLabels> partitions(asked.size());
+    run_.chunks(std::ssize(asked), 1, [&](std::int64_t i, std::int64_t) {
+      auto& answer = *asked[static_cast<std::size_t>(i)];
+      auto& partition = partitions[static_cast<std::size_t>(i)];
+      partition.k = answer.fit.k;
+      for (const std::size_t which : {0, 1}) {
+        partition.labels[which] = labels_in(*half[which], answer.fit.labels, answer.fit.k);
+        partition.policies[which] = std::dynamic_pointer_cast<const ExactCentres>(
+            half[which]->centres(partition.labels[which], answer.fit.k, answer.held_out));
+      }
+      answer.persistence = normalized_mutual_information(partition.labels[0], partition.labels[1]);
+    });
+    auto verdicts = find_conflicts(data, sight.data, map, ActionTargets(data.actions), halves,
+                                   partitions, rules_, run_);
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->pairs = std::move(verdicts[i]);
+  }
+
+  /// Where one policy explains all actions, there may still be several that differ in their noise.
+  std::optional<SearchResult> search_noise(const FeatureMap& map) {
+    auto sight =
+        look(View::kNoise, with_noise_as_action(data_, map, ActionTargets(data_.actions), run_));
+    search(sight);
+    find_conflicts_in(sight, sight.data, *sight.map);
+    auto result = conclude(std::move(sight));
+    if (result.answer().fit.k == 1) return std::nullopt;
+    result.count->least = 1;
+    result.count->sure = false;
+    return result;
+  }
+
+  /// The most clusters of which no two are the same policy and some differ, and which predict
+  /// better than fewer; as many as were asked for where a number was.
+  std::size_t choose(const std::vector<Answer>& answers) const {
+    if (options_.k > 0) return answers.size() - 1;
+    const auto fewest = options_.links.least_clusters();
+    for (auto i = answers.size() - 1; i > 0 && answers[i].fit.k > fewest; --i)
+      if (some_differ(answers[i]) && none_same(answers[i], rules_) && predicts_better(answers, i))
+        return i;
+    const auto found =
+        std::ranges::find_if(answers, [&](const Answer& answer) { return answer.fit.k >= fewest; });
+    return found == answers.end() ? answers.size() - 1
+                                  : static_cast<std::size_t>(found - answers.begin());
+  }
+
+  static bool predicts_better(const std::vector<Answer>& answers, std::size_t i) {
+    return std::all_of(
+        answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(i),
+        [&](const Answer& fewer) { return fewer.held_out.v < answers[i].held_out.v; });
+  }
+
+  PolicyCount count_policies(const Sight& sight, std::size_t chosen) const {
+    const auto& answers = sight.answers;
+    const auto& answer = answers[chosen];
+    PolicyCount count;
+    count.view = name_of(sight.view);
+    count.pairs = answer.pairs;
+    count.persistence = answer.persistence;
+    count.least = least_policies_of(answer);
+    count.most = answer.fit.k;
+    for (std::size_t i = chosen + 1; i < answers.size(); ++i)
+      if (none_same(answers[i], rules_) && predicts_better(answers, i))
+        count.most = answers[i].fit.k;
+    if (count.least != answer.fit.k || count.most != answer.fit.k) return count;
+    count.sure = answer.fit.k > 1 ? is_sure(answer) : one_is_sure(sight);
+    return count;
+  }
+
+  bool is_sure(const Answer& answer) const {
+    return answer.persistence >= rules_.surely_persists &&
+           std::ranges::all_of(answer.pairs, [&](const PairVerdict& pair) {
+             return std::min(pair.z, pair.foretold) >= rules_.surely_different;
+           });
+  }
+
+  /// Dividing must neither predict better nor part what acts differently.
+  bool one_is_sure(const Sight& sight) const {
+    const auto& one = sight.answers.front();
+    return std::ranges::all_of(sight.answers, [&](const Answer& other) {
+      if (other.fit.k == 1) return true;
+      const auto gain = sight.rich->gain(one.held_out, other.held_out);
+      return gain.mean <= kStandardErrors * gain.error &&
+             std::ranges::all_of(other.pairs, [&](const PairVerdict& pair) {
+               return pair.relation == Relation::kSame && pair.z < rules_.differ_little;
+             });
+    });
+  }
+
+  SearchResult conclude(Sight sight) const {
+    SearchResult result;
+    result.evidence = sight.rich;
+    result.chosen = choose(sight.answers);
+    while (sight.answers[result.chosen].fit.k < options_.k && split_for_more(sight, result.chosen))
+      ++result.chosen;  // no start may have led to as many as were asked for
+    result.count = count_policies(sight, result.chosen);
+    const SearchContext context{data_, options_, run_};
+    auto& answer = sight.answers[result.chosen];
+    improve(context, *sight.rich, answer);
+    if (answer.fit.k > 1) {
+      const double v_of_one = sight.answers.front().held_out.v;
+      result.alternatives = as_good(
+          *sight.rich,
+          other_answers(context, *sight.rich, sight.descents, answer, answer.fit.k, v_of_one),
+          answer, answer.fit.k, v_of_one);
+    }
+    add_restarts(sight, answer, result);
+    result.answers = std::move(sight.answers);
+    return result;
+  }
+
+  /// The best answer with one more cluster that splitting one of the answer's gives. Returns
+  /// whether there is one.
+  bool split_for_more(Sight& sight, std::size_t chosen) const {
+    const SearchContext context{data_, options_, run_};
+    const auto& from = sight.answers[chosen];
+    std::vector<Answer> tried(static_cast<std::size_t>(from.fit.k));
+    spread(run_, tried, [&](std::int64_t j) {
+      auto& answer = tried[static_cast<std::size_t>(j)];
+      answer.start = from.start;
+      answer.fit = sight.rich->fit(
+          split_cluster(context, *sight.rich, from, static_cast<std::int32_t>(j)), options_.links);
+      if (answer.fit.k == from.fit.k + 1)
+        answer.held_out = sight.rich->score(answer.fit.labels, answer.fit.k);
+    });
+    std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
+    if (tried.empty()) return false;
+    sight.answers.push_back(*std::ranges::max_element(
+        tried, {}, [](const Answer& answer) { return answer.held_out.v; }));
+    note_agreement(sight, sight.answers.size() - 1);
+    return true;
+  }
+
+  /// Where each start ended at the answer's k, as objectives of the same features.
+  void add_restarts(const Sight& sight, const Answer& answer, SearchResult& result) const {
+    const SearchContext context{data_, options_, run_};
+    std::vector<ExactFit> fits(sight.descents.size());
+    spread(run_, fits, [&](std::int64_t start) {
+      const auto& found = sight.descents[static_cast<std::size_t>(start)].fits;
+      auto& fit = fits[static_cast<std::size_t>(start)];
+      if (start == answer.start)
+        fit = answer.fit;
+      else if (found.contains(answer.fit.k))
+        fit = sight.rich->fit(found.at(answer.fit.k).labels, context.links_for(answer.fit.k));
+    });
+    for (std::size_t start = 0; start < fits.size(); ++start) {
+      const auto& fit = fits[start];
+      if (fit.rounds.empty()) continue;  // it had no answer for this k
+      RestartSummary summary;
+      summary.restart = std::ssize(result.restarts);
+      summary.iterations = std::ssize(fit.rounds);
+      summary.converged = fit.converged;
+      summary.objective = summary.objective_before_merge = fit.objective();
+      summary.labels = fit.labels;
+      if (static_cast<std::int64_t>(start) == answer.start) result.best_restart = summary.restart;
+      for (std::size_t round = 0; round < fit.rounds.size(); ++round)
+        result.trace.push_back({.restart = summary.restart,
+                                .iteration = static_cast<std::int64_t>(round) + 1,
+                                .objective = fit.rounds[round].objective,
+                                .changed = fit.rounds[round].changed,
+                                .sizes = fit.rounds[round].sizes});
+      result.restarts.push_back(std::move(summary));
+    }
+  }
+
+  const Trajectories& data_;
+  const SearchOptions& options_;
+  const RunContext& run_;
+  Rules rules_;
+  double statistics_seconds_ = 0.0;
+};
+
+}  // namespace
+
+SearchResult search_by_conflicts(const Trajectories& data, const SearchOptions& options,
+                                 const RunContext& run) {
+  return Search(data, options, run).find();
+}
+
+}  // namespace kindred::policy_search

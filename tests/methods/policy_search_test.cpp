@@ -1,0 +1,219 @@
+#include "kindred/methods/policy_search/policy_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kindred/core/random.h"
+#include "kindred/methods/method.h"
+#include "kindred/methods/policy_search/feature_metric.h"
+#include "kindred/methods/policy_search/policy_conflicts.h"
+#include "kindred/methods/policy_search/views.h"
+#include "kindred/metrics/clustering_scores.h"
+#include "tests/clustering/synthetic.h"
+
+namespace kindred::policy_search {
+namespace {
+
+using kindred::testing::linear_control;
+
+RunContext with_threads(int threads) {
+  RunContext run;
+  run.pool = std::make_shared<ThreadPool>(threads);
+  return run;
+}
+
+/// Episodes of a point that is driven to the origin, by gain `gains[label]` with noise of deviation
+/// `noise[label]`, started about `starts[label]`.
+Trajectories points(std::int64_t episodes, const std::vector<double>& gains,
+                    const std::vector<double>& noise, const std::vector<double>& starts,
+                    std::uint64_t seed) {
+  constexpr int kSteps = 60;
+  Random random(seed, "points");
+  std::vector<float> seen, done;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> labels;
+  Trajectories data;
+  for (std::int64_t i = 0; i < episodes; ++i) {
+    const auto label = static_cast<std::size_t>(i) % gains.size();
+    double x = starts[label] + random.normal(), y = random.normal();
+    for (int t = 0; t < kSteps; ++t) {
+      const double a = -gains[label] * x + noise[label] * random.normal();
+      const double b = -gains[label] * y + noise[label] * random.normal();
+      seen.insert(seen.end(), {static_cast<float>(x), static_cast<float>(y)});
+      done.insert(done.end(), {static_cast<float>(a), static_cast<float>(b)});
+      x += 0.1 * a + 0.05 * random.normal();
+      y += 0.1 * b + 0.05 * random.normal();
+    }
+    offsets.push_back(offsets.back() + kSteps);
+    labels.push_back(static_cast<std::int32_t>(label));
+    data.ids.push_back(std::to_string(i));
+  }
+  data.offsets = Column<std::int64_t>(std::move(offsets));
+  data.observations = Observations::dense(Column<float>(std::move(seen)), 2);
+  data.actions = Actions::continuous(Column<float>(std::move(done)), 2);
+  data.labels = Column<std::int32_t>(std::move(labels));
+  return data;
+}
+
+double nmi(const Clustering& found, const Trajectories& data) {
+  return normalized_mutual_information(found.labels, data.labels.span());
+}
+
+TEST(PolicySearch, FindsHowManyPoliciesThereAre) {
+  for (const std::int64_t policies : {1, 2, 4}) {
+    const auto data =
+        linear_control({.episodes = 12 * policies, .obs_dim = 4, .policies = policies}, 1);
+    const auto found = fit(data, {}, with_threads(2));
+    EXPECT_EQ(found.method, "policy-search");
+    EXPECT_EQ(found.k(), policies);
+    ASSERT_TRUE(found.count.has_value());
+    EXPECT_EQ(std::ssize(found.count->pairs), policies * (policies - 1) / 2);
+    EXPECT_LE(found.count->least, found.k());
+    EXPECT_GE(found.count->most, found.k());
+    EXPECT_GT(nmi(found, data), 1.0 - 1e-9) << policies << " policies";
+  }
+}
+
+TEST(PolicySearch, GivesTheSameLabelsWithAnyNumberOfThreads) {
+  const auto data = linear_control({.episodes = 30, .obs_dim = 3, .policies = 3}, 2);
+  const auto one = fit(data, {}, with_threads(1));
+  const auto three = fit(data, {}, with_threads(3));
+  EXPECT_EQ(one.labels, three.labels);
+  EXPECT_EQ(one.scores.values, three.scores.values);
+  ASSERT_EQ(one.count->pairs.size(), three.count->pairs.size());
+  for (std::size_t i = 0; i < one.count->pairs.size(); ++i)
+    EXPECT_EQ(one.count->pairs[i].z, three.count->pairs[i].z);
+}
+
+TEST(PolicySearch, GivesAsManyAsAsked) {
+  const auto data = linear_control({.episodes = 24, .obs_dim = 3, .policies = 2}, 3);
+  for (const std::int64_t k : {1, 2}) {
+    Options options;
+    options.k = k;
+    options.restarts = 8;
+    const auto found = fit(data, options, with_threads(2));
+    EXPECT_EQ(found.k(), k);
+    EXPECT_FALSE(found.k_found);
+  }
+}
+
+TEST(PolicySearch, TellsPoliciesApartThatDifferInTheirNoiseAlone) {
+  const auto data = points(80, {1.0, 1.0}, {0.1, 0.4}, {0.0, 0.0}, 4);
+  const auto found = fit(data, {}, with_threads(2));
+  ASSERT_EQ(found.k(), 2);
+  EXPECT_GT(nmi(found, data), 0.9);
+  EXPECT_EQ(found.count->view, name_of(View::kNoise));
+  EXPECT_EQ(found.count->least, 1);
+  EXPECT_FALSE(found.count->sure);
+}
+
+/// What conflicts say of the true labels, as if either half of the steps had led to them.
+PairVerdict verdict_on_truth(const Trajectories& data) {
+  const Workers workers(2);
+  const ActionTargets targets(data.actions);
+  const FeatureMap numbers(data.observations, 0);
+  const auto map = numbers.with_metric(learn_metric(data, numbers, targets, workers), 20);
+  const auto shared = std::make_shared<ActionTargets>(data.actions);
+  const FeatureEvidence evidence(data, map, shared, 10.0, workers, "cpu", *one_process(), 30.0);
+  const std::vector<std::int32_t> truth(data.labels.begin(), data.labels.end());
+  const auto policies = std::dynamic_pointer_cast<const ExactCentres>(
+      evidence.centres(truth, 2, evidence.score(truth, 2)));
+  const HalvedLabels partition{.k = 2, .labels = {truth, truth}, .policies = {policies, policies}};
+  return find_conflicts(data, data, map, targets, StepHalves(data), {&partition, 1}, Rules{},
+                        workers)
+      .front()
+      .front();
+}
+
+TEST(PolicyConflicts, FindWhatActsDifferentlyInLikeStates) {
+  const auto verdict = verdict_on_truth(points(60, {1.0, 2.0}, {0.1, 0.1}, {0.0, 0.0}, 5));
+  EXPECT_EQ(verdict.relation, Relation::kDifferent);
+  EXPECT_GT(verdict.z, 5.0);
+  EXPECT_GT(verdict.foretold, 5.0);
+  EXPECT_GT(verdict.met, 0.3);
+  EXPECT_GE(verdict.example[0], 0);
+}
+
+TEST(PolicyConflicts, FindNothingBetweenHalvesOfOnePolicy) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const auto verdict = verdict_on_truth(points(60, {1.0, 1.0}, {0.2, 0.2}, {0.0, 0.0}, seed));
+    EXPECT_EQ(verdict.relation, Relation::kSame) << "seed " << seed << ", z " << verdict.z;
+  }
+}
+
+TEST(PolicyConflicts, DifferentNoiseIsNoConflict) {
+  const auto verdict = verdict_on_truth(points(60, {1.0, 1.0}, {0.1, 0.5}, {0.0, 0.0}, 6));
+  EXPECT_EQ(verdict.relation, Relation::kSame) << verdict.z;
+}
+
+TEST(PolicyConflicts, SayNothingOfGroupsThatNeverMet) {
+  auto data = points(60, {0.0, 0.0}, {0.05, 0.05}, {-200.0, 200.0}, 7);
+  EXPECT_EQ(verdict_on_truth(data).relation, Relation::kNeverMet);
+}
+
+TEST(StepHalves, DivideEveryEpisodeIntoBlocks) {
+  const auto data = points(4, {1.0}, {0.1}, {0.0}, 8);
+  const StepHalves halves(data);
+  const auto first = halves.half(data, 0), second = halves.half(data, 1);
+  EXPECT_EQ(first.steps() + second.steps(), data.steps());
+  EXPECT_EQ(first.episodes(), data.episodes());
+  EXPECT_EQ(first.length(0), 30);  // blocks of a tenth of the episode, in turns
+  EXPECT_EQ(halves.of_steps()[5], 0);
+  EXPECT_EQ(halves.of_steps()[6], 1);
+}
+
+TEST(Views, AddWhatWasBefore) {
+  const auto data = points(2, {1.0}, {0.1}, {0.0}, 9);
+  const auto before = seen_as(View::kPreviousAction, data);
+  ASSERT_EQ(before.observations.dim(), 4);
+  std::vector<float> row(4);
+  before.observations.copy(0, 1, row.data());
+  EXPECT_EQ(row[2], 0.0F) << "there is no action before the first";
+  before.observations.copy(1, 2, row.data());
+  EXPECT_EQ(row[2], data.actions.floats()[0]);
+  const auto change = seen_as(View::kChange, data);
+  std::vector<float> now(4), last(2);
+  change.observations.copy(1, 2, now.data());
+  data.observations.copy(0, 1, last.data());
+  EXPECT_FLOAT_EQ(now[2], now[0] - last[0]);
+}
+
+TEST(FeatureMetric, FindsTheDirectionAPolicyLooksAlong) {
+  // One number of five decides the action, by a wave.
+  Random random(1, "metric");
+  std::vector<float> seen, done;
+  std::vector<std::int64_t> offsets{0};
+  Trajectories data;
+  for (int i = 0; i < 20; ++i) {
+    for (int t = 0; t < 100; ++t) {
+      double x[5];
+      for (auto& number : x) number = random.normal();
+      for (const double number : x) seen.push_back(static_cast<float>(number));
+      done.push_back(static_cast<float>(std::sin(2.0 * x[3]) + 0.05 * random.normal()));
+    }
+    offsets.push_back(offsets.back() + 100);
+    data.ids.push_back(std::to_string(i));
+  }
+  data.offsets = Column<std::int64_t>(std::move(offsets));
+  data.observations = Observations::dense(Column<float>(std::move(seen)), 5);
+  data.actions = Actions::continuous(Column<float>(std::move(done)), 1);
+  const FeatureMap numbers(data.observations, 0);
+  const auto factor = learn_metric(data, numbers, ActionTargets(data.actions), Workers(2));
+  const auto counts = [&](std::size_t number) {  // the metric's diagonal
+    double sum = 0.0;
+    for (std::size_t j = 0; j <= number; ++j) sum += std::pow(factor[number * 5 + j], 2);
+    return sum;
+  };
+  for (const std::size_t other : {0, 1, 2, 4}) EXPECT_GT(counts(3), 10.0 * counts(other));
+}
+
+TEST(PolicySearch, UnderstandsWhatItsOptionsWereCalled) {
+  auto method = find_method("policy-search").make();
+  from_json(method->describe(), {{"cosines", 7}}, "test");
+  EXPECT_EQ(to_json(method->describe())["random-features"], 7);
+}
+
+}  // namespace
+}  // namespace kindred::policy_search
