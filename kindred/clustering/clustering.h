@@ -144,7 +144,7 @@ struct Considered {
       0.0;              ///< What telling its two closest clusters apart gains per step of theirs.
   double needed = 0.0;  ///< How much that had to be for k to be believed.
   double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
-  RelationCounts relations;
+  RelationCounts relations{};
 };
 
 /// How well policies of the clusters predict trajectories they have not seen, in nats per step.

@@ -90,6 +90,10 @@ export interface RunRecord {
     /// say.
     v?: number;
     considered?: Considered[];
+    /// How many policies there are, as far as conflicts tell; only where they were looked for.
+    k_least?: number;
+    k_most?: number;
+    sure?: boolean;
     /// Divisions unlike this one that predict as well; only where the method looks for them.
     alternatives?: {v: number; nmi: number}[];
     /// How many trajectories the answer was found on, where not on all.

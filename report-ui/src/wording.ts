@@ -7,7 +7,7 @@ export const oracle =
   'who knows the true policies and assigns each trajectory to its most likely one';
 
 const methods: Record<string, string> = {
-  'pg-kmeans': 'PG-Kmeans', 'caae': 'CAAE', 'dec': 'DEC', 'vae-kmeans': 'VAE+KMeans',
+  'policy-search': 'Policy search', 'pg-kmeans': 'PG-Kmeans', 'caae': 'CAAE', 'dec': 'DEC', 'vae-kmeans': 'VAE+KMeans',
   'vq-vae': 'VQ-VAE', 'sorl': 'SORL', 'return-kmeans': 'Return+KMeans',
 };
 
@@ -30,6 +30,19 @@ function almost({result: {almost_as_good: fewer = []}}: RunRecord): string {
   return `; ${fewer.join(' or ')} ${fewer[fewer.length - 1] === 1 ? 'fits' : 'fit'} almost as well`;
 }
 
+/// How many policies there are, as far as conflicts tell.
+function whatConflictsSay(run: RunRecord): string {
+  const {k, k_least: least, k_most: most, sure} = run.result;
+  if (k === 1) {
+    return most === 1 ? `Groups of every division act alike in like states${
+      sure ? '' : ', though some predict held-out trajectories better'}.`
+      : 'There is no evidence for more: groups that differ were never in like states.';
+  }
+  return least === k && most === k
+    ? `Every two act differently in like states${sure ? '' : ', not beyond doubt'}.`
+    : `${least} would explain the data; up to ${most} may be different.`;
+}
+
 /// What was checked of it: what one more would be worth.
 export function whyThatMany(run: RunRecord): string {
   const {k, k_found: found, considered, v} = run.result;
@@ -37,6 +50,7 @@ export function whyThatMany(run: RunRecord): string {
     return 'The others lost all their trajectories. Ask for fewer, or have their number found.';
   }
   if (!found || !considered) return 'Not checked: restarts share it. Compare with runs of another k.';
+  if (run.result.k_least !== undefined) return whatConflictsSay(run);
   const more = considered.find(answer => answer.k > k);
   if (!more) return `More than ${k} were not judged.`;
   if (more.v <= (v ?? Infinity)) return `With ${more.k}, held-out trajectories are predicted no better.`;
@@ -104,7 +118,7 @@ export function objectiveMeaning(run: RunRecord): string {
   if (searched && searched < run.dataset.episodes) {
     return `Log-likelihood of the actions of the ${number(searched)} trajectories that were searched.`;
   }
-  if (run.method === 'pg-kmeans' || run.method === 'sorl') {
+  if (['policy-search', 'pg-kmeans', 'sorl'].includes(run.method)) {
     return run.dataset.action.kind === 'discrete'
       ? 'Log-likelihood of all actions under the policies; 0: every action was certain.'
       : 'Log-likelihood of all actions under the policies; higher is better.';
