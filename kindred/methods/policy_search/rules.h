@@ -1,6 +1,6 @@
-// The numbers that decide an answer of policy search, each with its reason. What they do was
-// measured on one half of the files of scripts/trust and on mixtures of other environments;
-// docs/policy-search.md has the figures.
+// The numbers that decide an answer of policy search, each with its reason. They were chosen on one seed
+// of the development mixtures and on one half of scripts/trust; error levels on other data are not
+// measured yet.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Rules {
   std::int64_t fewest_episodes = 3;
 
   // When a partition is one of policies.
-  /// NMI of the labels that each half of the steps leads to: a policy persists. Partitions of one
-  /// noisy policy have less than 0.2.
+  /// NMI of the labels that each half of the steps leads to: a policy persists. Divisions in
+  /// two of one noisy policy had less than 0.2, those of one without noise up to 1.
   double persists = 0.3;
 
   // When an answer is sure.
