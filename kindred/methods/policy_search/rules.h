@@ -1,6 +1,6 @@
-// The numbers that decide an answer of policy search, each with its reason. They were chosen on one seed
-// of the development mixtures and on one half of scripts/trust; error levels on other data are not
-// measured yet.
+// The numbers that decide an answer of policy search, each with its reason. They were chosen on one
+// seed of the development mixtures and on one half of scripts/trust; error levels on other data are
+// not measured yet.
 #pragma once
 
 #include <cstdint>
