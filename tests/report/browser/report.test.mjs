@@ -295,7 +295,7 @@ test('labels and pictures can be taken away', async () => {
 test('it can be done again from what it says', async () => {
   const page = await open(browser, files.diagonal);
   const text = await page.locator('#reproduce').innerText();
-  assert.match(text, /kindred cluster .*diagonal\.h5 -k 5/);
+  assert.match(text, /kindred cluster .*diagonal\.h5 .*-k 5/);
   assert.match(text, /merge-to = /);
   const {version} = JSON.parse(readFileSync(at('diagonal-run/run.json')));
   assert.ok(text.includes(version));
