@@ -80,9 +80,10 @@ RelationCounts RelationCounts::of(std::span<const PairVerdict> pairs) {
     counts.different += pair.relation == Relation::kDifferent;
     counts.same += pair.relation == Relation::kSame;
     counts.never_met += pair.relation == Relation::kNeverMet;
+    counts.undecided += pair.relation == Relation::kUndecided;
     if (pair.relation != Relation::kNeverMet) least = std::min(least, pair.z);
   }
-  if (counts.different + counts.same > 0) counts.least_z = least;
+  if (std::isfinite(least)) counts.least_z = least;
   return counts;
 }
 
@@ -94,6 +95,8 @@ const char* name_of(Relation relation) {
       return "same";
     case Relation::kNeverMet:
       return "never met";
+    case Relation::kUndecided:
+      return "undecided";
   }
   return "";
 }

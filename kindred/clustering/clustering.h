@@ -100,8 +100,8 @@ struct RestartSummary {
 };
 
 /// What is known of two clusters: they act differently in like states, or alike, or have not been
-/// in like states, so that one policy may have made both.
-enum class Relation { kDifferent, kSame, kNeverMet };
+/// in like states, so that one policy may have made both, or have, but too little to tell.
+enum class Relation { kDifferent, kSame, kNeverMet, kUndecided };
 
 /// The word for it in records.
 const char* name_of(Relation relation);
@@ -118,10 +118,19 @@ struct PairVerdict {
 
 /// Pairs by what conflicts say of them; none where they were not looked for.
 struct RelationCounts {
-  std::int64_t different = 0, same = 0, never_met = 0;
+  std::int64_t different = 0, same = 0, never_met = 0, undecided = 0;
   double least_z = 0.0;  ///< Of those that met.
 
   static RelationCounts of(std::span<const PairVerdict> pairs);
+};
+
+/// How much episodes, whatever their clusters, act differently from one another in like states.
+struct EpisodeEffect {
+  bool known = false;   ///< Whether it was looked for, and enough episodes met.
+  double z = 0.0;       ///< Standard errors over episodes.
+  double share = 0.0;   ///< Of the squared difference of actions, what goes with the episode.
+  double error = 0.0;   ///< Standard error of the share.
+  double met = 0.0;     ///< Share of the steps looked at that are in states another episode has been in.
 };
 
 /// How many policies there are, as far as conflicts tell.
@@ -132,6 +141,7 @@ struct PolicyCount {
   std::string view;          ///< What policies were taken to see.
   double persistence = 1.0;  ///< NMI of the labels that each half of the steps leads to.
   std::vector<PairVerdict> pairs;
+  EpisodeEffect episodes;  ///< Where no clusters that conflict were found.
 };
 
 /// The best answer with one number of clusters, where several were looked at.
@@ -145,6 +155,7 @@ struct Considered {
   double needed = 0.0;  ///< How much that had to be for k to be believed.
   double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
   RelationCounts relations{};
+  double conflict = 0.0;  ///< Standard errors by which all its clusters together conflict.
 };
 
 /// How well policies of the clusters predict trajectories they have not seen, in nats per step.

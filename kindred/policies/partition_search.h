@@ -46,6 +46,7 @@ struct Answer {
   bool simple = false;      ///< Its clusters also are those of policies much simpler than tables.
   /// What conflicts say of every two of its clusters; empty where they were not looked for.
   std::vector<PairVerdict> pairs;
+  double conflict = 0.0;     ///< Standard errors by which they conflict, all pairs together.
   double persistence = 1.0;  ///< NMI of the labels that each half of the steps leads to.
 
   Considered in_brief() const {
@@ -56,7 +57,8 @@ struct Answer {
             .separation = separation,
             .needed = needed,
             .agreement = agreement,
-            .relations = RelationCounts::of(pairs)};
+            .relations = RelationCounts::of(pairs),
+            .conflict = conflict};
   }
 };
 

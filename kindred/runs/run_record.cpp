@@ -134,7 +134,9 @@ void describe_considered(const Clustering& clustering, Json& result) {
                    {"different", one.relations.different},
                    {"same", one.relations.same},
                    {"never_met", one.relations.never_met},
-                   {"least_z", one.relations.least_z}});
+                   {"undecided", one.relations.undecided},
+                   {"least_z", one.relations.least_z},
+                   {"conflict", one.conflict}});
   }
   result["considered"] = all;
   if (clustering.k_found)
@@ -157,6 +159,11 @@ void describe_count(const PolicyCount& count, Json& result) {
                  {"view", count.view},
                  {"persistence", count.persistence},
                  {"pairs", pairs}});
+  if (count.episodes.known)
+    result["episodes_differ"] = {{"z", count.episodes.z},
+                                 {"share", count.episodes.share},
+                                 {"error", count.episodes.error},
+                                 {"met", count.episodes.met}};
 }
 
 }  // namespace

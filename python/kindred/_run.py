@@ -94,7 +94,7 @@ class Run:
 
     @property
     def k_most(self) -> int | None:
-        """The groups told apart if those that never met in like states are different policies."""
+        """The groups told apart if those that never met, or met too little to tell, are different policies."""
         most: int | None = self.record["result"].get("k_most")
         return most
 
@@ -106,7 +106,7 @@ class Run:
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
-        """For every two clusters: 'different', 'same' or 'never met', and the evidence."""
+        """For every two clusters: 'different', 'same', 'never met' or 'undecided', and the evidence."""
         return list(self.record["result"].get("pairs", []))
 
     @property

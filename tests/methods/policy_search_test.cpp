@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "kindred/core/random.h"
 #include "kindred/methods/method.h"
 #include "kindred/methods/policy_search/feature_metric.h"
+#include "kindred/methods/policy_search/like_states.h"
+#include "kindred/methods/policy_search/over_episodes.h"
 #include "kindred/methods/policy_search/policy_conflicts.h"
 #include "kindred/methods/policy_search/views.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -109,48 +112,144 @@ TEST(PolicySearch, TellsPoliciesApartThatDifferInTheirNoiseAlone) {
   EXPECT_FALSE(found.count->sure);
 }
 
+/// One policy for everything and a ruler for states, as the search makes them.
+struct Seen {
+  explicit Seen(const Trajectories& data)
+      : targets(std::make_shared<ActionTargets>(data.actions)),
+        map(FeatureMap(data.observations, 0)
+                .with_metric(learn_metric(data, FeatureMap(data.observations, 0), *targets, workers)
+                                 .factor,
+                             20)),
+        evidence(data, map, targets, 10.0, workers, "cpu", *one_process(), 30.0),
+        folds(draw_folds(data.ids, kCommonFolds, 1).front()),
+        common(map, targets->count(), folds,
+               evidence.statistics().cluster_sums(folds, kCommonFolds), std::array{10.0}),
+        halves(data) {}
+
+  Workers workers{2};
+  std::shared_ptr<ActionTargets> targets;
+  FeatureMap map;
+  FeatureEvidence evidence;
+  std::vector<std::int32_t> folds;
+  CommonPolicy common;
+  StepHalves halves;
+};
+
 /// What conflicts say of the true labels, as if either half of the steps had led to them.
-PairVerdict verdict_on_truth(const Trajectories& data) {
-  const Workers workers(2);
-  const ActionTargets targets(data.actions);
-  const FeatureMap numbers(data.observations, 0);
-  const auto map = numbers.with_metric(learn_metric(data, numbers, targets, workers), 20);
-  const auto shared = std::make_shared<ActionTargets>(data.actions);
-  const FeatureEvidence evidence(data, map, shared, 10.0, workers, "cpu", *one_process(), 30.0);
+PartitionVerdict verdict_on_truth(const Trajectories& data, std::int64_t k = 2) {
+  const Seen seen(data);
   const std::vector<std::int32_t> truth(data.labels.begin(), data.labels.end());
   const auto policies = std::dynamic_pointer_cast<const ExactCentres>(
-      evidence.centres(truth, 2, evidence.score(truth, 2)));
-  const HalvedLabels partition{.k = 2, .labels = {truth, truth}, .policies = {policies, policies}};
-  return find_conflicts(data, data, map, targets, StepHalves(data), {&partition, 1}, Rules{},
-                        workers)
-      .front()
-      .front();
+      seen.evidence.centres(truth, k, seen.evidence.score(truth, k)));
+  const Rules rules;
+  return ConflictTest(data, data, seen.common, seen.halves, rules, seen.workers)
+      .judge({.k = k, .labels = {truth, truth}, .policies = {policies, policies}});
+}
+
+EpisodeEffect effect_in(const Trajectories& data) {
+  const Seen seen(data);
+  return episode_effect(data, seen.common, seen.halves, Rules{}, seen.workers);
 }
 
 TEST(PolicyConflicts, FindWhatActsDifferentlyInLikeStates) {
   const auto verdict = verdict_on_truth(points(60, {1.0, 2.0}, {0.1, 0.1}, {0.0, 0.0}, 5));
-  EXPECT_EQ(verdict.relation, Relation::kDifferent);
+  const auto& pair = verdict.pairs.front();
+  EXPECT_EQ(pair.relation, Relation::kDifferent);
+  EXPECT_GT(pair.z, 5.0);
+  EXPECT_GT(pair.foretold, 5.0);
+  EXPECT_GT(pair.met, 0.3);
+  EXPECT_GE(pair.example[0], 0);
   EXPECT_GT(verdict.z, 5.0);
-  EXPECT_GT(verdict.foretold, 5.0);
-  EXPECT_GT(verdict.met, 0.3);
-  EXPECT_GE(verdict.example[0], 0);
 }
 
 TEST(PolicyConflicts, FindNothingBetweenHalvesOfOnePolicy) {
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const auto verdict = verdict_on_truth(points(60, {1.0, 1.0}, {0.2, 0.2}, {0.0, 0.0}, seed));
-    EXPECT_EQ(verdict.relation, Relation::kSame) << "seed " << seed << ", z " << verdict.z;
+    EXPECT_NE(verdict.pairs.front().relation, Relation::kDifferent) << "seed " << seed;
+    EXPECT_LT(std::abs(verdict.z), 4.0) << "seed " << seed;
   }
 }
 
 TEST(PolicyConflicts, DifferentNoiseIsNoConflict) {
   const auto verdict = verdict_on_truth(points(60, {1.0, 1.0}, {0.1, 0.5}, {0.0, 0.0}, 6));
-  EXPECT_EQ(verdict.relation, Relation::kSame) << verdict.z;
+  EXPECT_NE(verdict.pairs.front().relation, Relation::kDifferent);
+  EXPECT_LT(verdict.z, 4.0);
 }
 
 TEST(PolicyConflicts, SayNothingOfGroupsThatNeverMet) {
-  auto data = points(60, {0.0, 0.0}, {0.05, 0.05}, {-200.0, 200.0}, 7);
-  EXPECT_EQ(verdict_on_truth(data).relation, Relation::kNeverMet);
+  const auto verdict = verdict_on_truth(points(60, {0.0, 0.0}, {0.05, 0.05}, {-200.0, 200.0}, 7));
+  EXPECT_EQ(verdict.pairs.front().relation, Relation::kNeverMet);
+  EXPECT_EQ(verdict.z, 0.0);
+}
+
+TEST(PolicyConflicts, TellTheWholeWhereNoPairIsDecided) {
+  // Four policies of three episodes each.
+  const auto verdict = verdict_on_truth(
+      points(12, {0.6, 0.9, 1.2, 1.5}, {0.15, 0.15, 0.15, 0.15}, {0.0, 0.0, 0.0, 0.0}, 11), 4);
+  double most = 0.0;
+  for (const auto& pair : verdict.pairs) most = std::max(most, pair.z);
+  EXPECT_GT(verdict.z, 4.0);
+  EXPECT_GT(verdict.z, most);
+}
+
+TEST(PolicyConflicts, AGroupOfTwoEpisodesIsNotJudged) {
+  auto data = points(20, {1.0, 2.0}, {0.1, 0.1}, {0.0, 0.0}, 12);
+  std::vector<std::int32_t> labels(20, 0);
+  labels[1] = labels[3] = 1;
+  data.labels = Column<std::int32_t>(std::move(labels));
+  const auto verdict = verdict_on_truth(data);
+  EXPECT_EQ(verdict.z, 0.0);
+  EXPECT_EQ(verdict.pairs.front().relation, Relation::kNeverMet);
+}
+
+TEST(EpisodeEffect, IsThereWhereEveryEpisodeHasAPolicyOfItsOwn) {
+  std::vector<double> gains;
+  for (int i = 0; i < 30; ++i) gains.push_back(0.5 + 0.1 * i);
+  const std::vector<double> noise(30, 0.1), starts(30, 0.0);
+  const auto effect = effect_in(points(30, gains, noise, starts, 13));
+  EXPECT_TRUE(effect.known);
+  EXPECT_GT(effect.z, 4.0);
+  EXPECT_GT(effect.share, 0.1);
+}
+
+TEST(EpisodeEffect, IsNotThereForOnePolicy) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const auto effect = effect_in(points(40, {1.0}, {0.2}, {0.0}, seed));
+    EXPECT_TRUE(effect.known);
+    EXPECT_LT(std::abs(effect.z), 3.0) << "seed " << seed;
+    EXPECT_GT(effect.met, 0.3);
+  }
+}
+
+TEST(EpisodeEffect, IsNotKnownOfTwoEpisodes) {
+  EXPECT_FALSE(effect_in(points(2, {1.0}, {0.2}, {0.0}, 14)).known);
+}
+
+TEST(LikeStates, AreAtMostSoManyTimesAsFar) {
+  const std::vector<float> distances{1.0F, 4.0F, 9.0F, kNowhere};
+  EXPECT_EQ(nearest(distances), 1.0F);
+  EXPECT_EQ(at_distance(5.0F, distances, 1.5), 1U);  // distances are squared: 5/4 < 1.5 x 1.5
+  EXPECT_EQ(at_distance(8.0F, distances, 1.5), 2U);
+  EXPECT_EQ(at_distance(100.0F, distances, 1.5), std::nullopt);
+  EXPECT_EQ(at_distance(kNowhere, distances, 1.5), std::nullopt);
+}
+
+TEST(OverEpisodes, AnEpisodeCountsByTheRootOfItsSteps) {
+  const auto mean = over_episodes({{0, {12.0, 4.0}}, {1, {0.0, 1.0}}, {2, {2.0, 1.0}}});
+  EXPECT_NEAR(mean.mean, (2.0 * 3.0 + 0.0 + 2.0) / 4.0, 1e-9);
+}
+
+TEST(OverEpisodes, FewEpisodesAreLessSure) {
+  EXPECT_NEAR(as_normal(2.0, 1e6), 2.0, 1e-3);
+  EXPECT_LT(as_normal(4.0, 3.0), 2.5);
+  EXPECT_NEAR(as_normal(-4.0, 3.0), -as_normal(4.0, 3.0), 1e-12);
+}
+
+TEST(CommonPolicy, MissesWhatIsNoise) {
+  const auto data = points(40, {1.0}, {0.2}, {0.0}, 15);
+  const Seen seen(data);
+  const auto deviations = seen.targets->deviations(seen.common.noise());
+  EXPECT_NEAR(deviations[0], 0.2, 0.02);
 }
 
 TEST(StepHalves, DivideEveryEpisodeIntoBlocks) {
@@ -200,7 +299,8 @@ TEST(FeatureMetric, FindsTheDirectionAPolicyLooksAlong) {
   data.observations = Observations::dense(Column<float>(std::move(seen)), 5);
   data.actions = Actions::continuous(Column<float>(std::move(done)), 1);
   const FeatureMap numbers(data.observations, 0);
-  const auto factor = learn_metric(data, numbers, ActionTargets(data.actions), Workers(2));
+  const auto factor =
+      learn_metric(data, numbers, ActionTargets(data.actions), Workers(2)).factor;
   const auto counts = [&](std::size_t number) {  // the metric's diagonal
     double sum = 0.0;
     for (std::size_t j = 0; j <= number; ++j) sum += std::pow(factor[number * 5 + j], 2);

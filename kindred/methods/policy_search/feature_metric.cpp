@@ -2,24 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
+#include <optional>
 #include <span>
 
 #include "kindred/core/random.h"
 #include "kindred/data/select.h"
-#include "kindred/policies/error_forms.h"
-#include "kindred/policies/evidence.h"
+#include "kindred/methods/policy_search/common_policy.h"
 #include "kindred/policies/exact_policies.h"
 
 namespace kindred::policy_search {
 namespace {
 
-constexpr std::int64_t kMetricSteps = 20000;  // that are looked at
+constexpr std::int64_t kMetricSteps = 6000;  // that are looked at, about
 constexpr std::int64_t kMetricCosines = 150;
 constexpr std::int64_t kStepsPerMetricCosine = 20;
 constexpr std::int64_t kGradients = 1500;  // steps at which the policy's gradient is taken
-constexpr std::int64_t kMetricFolds = 5;
 constexpr int kMetricRounds = 3;
 constexpr double kLengths[] = {1.0, 0.5};
 constexpr double kRidges[] = {3.0, 30.0};
@@ -48,7 +46,7 @@ void scale_to_unit_trace(std::int64_t n, Square& matrix) {
 Trajectories some_episodes(const Trajectories& data) {
   if (data.steps() <= kMetricSteps) return data;
   const auto most =
-      std::max<std::int64_t>(std::min<std::int64_t>(data.episodes(), 2 * kMetricFolds),
+      std::max<std::int64_t>(std::min<std::int64_t>(data.episodes(), 2 * kCommonFolds),
                              static_cast<std::int64_t>(static_cast<double>(data.episodes()) *
                                                        static_cast<double>(kMetricSteps) /
                                                        static_cast<double>(data.steps())));
@@ -65,24 +63,24 @@ class MetricLearner {
         workers_(workers),
         n_(numbers.inputs().count()),
         cosines_(std::min(kMetricCosines, data_.steps() / kStepsPerMetricCosine)),
-        folds_(draw_folds(data_.ids, kMetricFolds, 1).front()) {}
+        folds_(draw_folds(data_.ids, kCommonFolds, 1).front()) {}
 
-  std::vector<double> learn() {
+  LearnedMetric learn() {
     const auto of_episodes = gradients_of_episodes();
-    Square isotropic(static_cast<std::size_t>(n_ * n_), 0.0);
+    Square factor(static_cast<std::size_t>(n_ * n_), 0.0);  // every number counts the same
     for (std::int64_t i = 0; i < n_; ++i)
-      isotropic[static_cast<std::size_t>(i * n_ + i)] = 1.0 / std::sqrt(static_cast<double>(n_));
-    auto factor = isotropic;
-    Fit best;
+      factor[static_cast<std::size_t>(i * n_ + i)] = 1.0 / std::sqrt(static_cast<double>(n_));
+    std::optional<CommonPolicy> best;
     for (int round = 0; round <= kMetricRounds; ++round) {
       for (const double length : kLengths) {
         if (round == 0 && length != 1.0) continue;
         auto scaled = factor;
         for (auto& number : scaled) number /= length;
-        auto fit = fit_all(std::move(scaled));
-        if (fit.score > best.score) best = std::move(fit);
+        auto policy = fit_all(scaled);
+        if (!best || policy.score() > best->score()) best.emplace(std::move(policy));
       }
-      auto metric = gradients_of(best);
+      if (round == kMetricRounds) break;
+      auto metric = gradients_of(*best);
       scale_to_unit_trace(n_, metric);
       for (std::size_t i = 0; i < metric.size(); ++i) metric[i] += kEpisodesShare * of_episodes[i];
       scale_to_unit_trace(n_, metric);
@@ -91,50 +89,27 @@ class MetricLearner {
       scale_to_unit_trace(n_, metric);
       factor = lower_factor(n_, std::move(metric));
     }
-    return best.factor;
+    return {best->map().metric(), best->noise()};
   }
 
  private:
   /// One policy for all, on cosines by a metric.
-  struct Fit {
-    double score = -std::numeric_limits<double>::infinity();  // held out
-    Square factor;
-    std::vector<double> policy;  // [features, targets]
-  };
-
-  Fit fit_all(Square factor) const {
-    const auto map = numbers_.with_metric(factor, cosines_);
+  CommonPolicy fit_all(const Square& factor) const {
+    auto map = numbers_.with_metric(factor, cosines_);
     const StatisticsLayout layout{map.count(), targets_.count()};
-    const auto size = static_cast<std::size_t>(layout.size());
-    const auto sums = cluster_sums(data_, map, targets_, folds_, kMetricFolds, workers_);
-    std::vector<double> whole(size, 0.0);
-    for (std::size_t i = 0; i < sums.size(); ++i) whole[i % size] += sums[i];
-    Fit best;
-    for (const double ridge : kRidges) {
-      std::vector<std::vector<double>> errors(static_cast<std::size_t>(kMetricFolds));
-      workers_.chunks(kMetricFolds, 1, [&](std::int64_t fold, std::int64_t) {
-        const double* held_out = sums.data() + static_cast<std::size_t>(fold) * size;
-        auto others = whole;
-        for (std::size_t i = 0; i < size; ++i) others[i] -= held_out[i];
-        const auto forms = ErrorForms::of_targets(layout, solve_policy(layout, others, ridge));
-        const auto missed = forms.errors(std::vector{held_out});
-        errors[static_cast<std::size_t>(fold)] = missed.values;
-      });
-      double score = 0.0;
-      for (std::int64_t d = 0; d < layout.targets; ++d) {
-        double error = 0.0;
-        for (const auto& of_fold : errors) error += of_fold[static_cast<std::size_t>(d)];
-        score -= 0.5 * std::log(std::max(kLeastNoise, error / static_cast<double>(data_.steps())));
-      }
-      if (score <= best.score) continue;
-      best = {score, factor, solve_policy(layout, whole, ridge)};
-    }
-    return best;
+    std::vector<double> sums(static_cast<std::size_t>(kCommonFolds * layout.size()), 0.0);
+    workers_.chunks(kCommonFolds, 1, [&](std::int64_t fold, std::int64_t) {
+      StepSums steps(data_, map, targets_);
+      for (std::int64_t i = 0; i < data_.episodes(); ++i)
+        if (folds_[static_cast<std::size_t>(i)] == fold)
+          steps.add(data_.offsets[i], data_.offsets[i + 1], sums.data() + fold * layout.size());
+    });
+    return CommonPolicy(std::move(map), targets_.count(), folds_, std::move(sums), kRidges);
   }
 
   /// The mean outer product of a fit's gradients with respect to the numbers.
-  Square gradients_of(const Fit& fit) const {
-    const auto map = numbers_.with_metric(fit.factor, cosines_);
+  Square gradients_of(const CommonPolicy& fit) const {
+    const auto& map = fit.map();
     const auto targets = targets_.count(), steps = std::min(kGradients, data_.steps());
     const auto parts = std::min<std::int64_t>(16, steps);
     std::vector<Square> sums(static_cast<std::size_t>(parts),
@@ -150,7 +125,7 @@ class MetricLearner {
         for (std::int64_t i = 0; i < n_; ++i)
           for (std::int64_t d = 0; d < targets; ++d)
             gradient[static_cast<std::size_t>(d * n_ + i)] =
-                fit.policy[static_cast<std::size_t>((1 + i) * targets + d)];
+                fit.weights()[static_cast<std::size_t>((1 + i) * targets + d)];
         for (std::int64_t c = 0; c < cosines_; ++c) {
           double angle = map.phases()[static_cast<std::size_t>(c)];
           for (std::int64_t i = 0; i < n_; ++i)
@@ -159,7 +134,7 @@ class MetricLearner {
           const double slope = -std::numbers::sqrt2 * std::sin(angle);
           for (std::int64_t d = 0; d < targets; ++d) {
             const double weight =
-                slope * fit.policy[static_cast<std::size_t>((1 + n_ + c) * targets + d)];
+                slope * fit.weights()[static_cast<std::size_t>((1 + n_ + c) * targets + d)];
             for (std::int64_t i = 0; i < n_; ++i)
               gradient[static_cast<std::size_t>(d * n_ + i)] +=
                   weight * map.directions()[static_cast<std::size_t>(i * cosines_ + c)];
@@ -227,8 +202,8 @@ std::vector<double> lower_factor(std::int64_t n, std::vector<double> matrix) {
   return matrix;
 }
 
-std::vector<double> learn_metric(const Trajectories& data, const FeatureMap& numbers,
-                                 const ActionTargets& targets, const Workers& workers) {
+LearnedMetric learn_metric(const Trajectories& data, const FeatureMap& numbers,
+                           const ActionTargets& targets, const Workers& workers) {
   return MetricLearner(data, numbers, targets, workers).learn();
 }
 

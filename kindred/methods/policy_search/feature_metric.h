@@ -15,10 +15,17 @@
 
 namespace kindred::policy_search {
 
-/// A lower triangular matrix L, [inputs, inputs], row by row: the metric is LLᵀ. `numbers` is a map
-/// without cosines. Looks at a sample of the steps. Throws Interrupted when asked to stop.
-std::vector<double> learn_metric(const Trajectories& data, const FeatureMap& numbers,
-                                 const ActionTargets& targets, const Workers& workers);
+struct LearnedMetric {
+  /// A lower triangular matrix L, [inputs, inputs], row by row: the metric is LLᵀ.
+  std::vector<double> factor;
+  /// Variance of what one policy by this metric misses, held out: [targets].
+  std::vector<double> noise;
+};
+
+/// `numbers` is a map without cosines. Looks at a sample of the steps. Throws Interrupted when asked
+/// to stop.
+LearnedMetric learn_metric(const Trajectories& data, const FeatureMap& numbers,
+                           const ActionTargets& targets, const Workers& workers);
 
 /// The lower triangular L, [n, n], with LLᵀ the matrix whose lower triangle is that of `matrix`.
 std::vector<double> lower_factor(std::int64_t n, std::vector<double> matrix);

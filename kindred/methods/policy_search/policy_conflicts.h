@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "kindred/methods/policy_search/like_states.h"
 #include "kindred/methods/policy_search/rules.h"
 #include "kindred/policies/exact_centres.h"
 #include "kindred/policies/feature_evidence.h"
@@ -28,37 +29,41 @@ struct HalvedLabels {
   std::array<std::shared_ptr<const ExactCentres>, 2> policies;
 };
 
-/// The blocks of steps of every episode, alternately in one half and in the other.
-class StepHalves {
- public:
-  explicit StepHalves(const Trajectories& data);
-
-  /// [steps]: 0 or 1.
-  const std::vector<std::uint8_t>& of_steps() const { return halves_; }
-  /// The steps of one half as a dataset of their own, with the same episodes; an episode of one
-  /// step has it in both.
-  Trajectories half(const Trajectories& data, int which) const;
-
- private:
-  std::vector<std::uint8_t> halves_;
-};
-
 /// The label of every episode by the policies of its group in one half, fitted to other episodes.
 std::vector<std::int32_t> labels_in(const Evidence& half, std::span<const std::int32_t> labels,
                                     std::int64_t k);
 
-/// The data with what one policy leaves unexplained as actions: the logarithm of each squared
-/// residual. Policies that differ in nothing but their noise differ in it.
-Trajectories with_noise_as_action(const Trajectories& data, const FeatureMap& map,
-                                  const ActionTargets& targets, const Workers& workers);
+/// What conflicts say of a partition.
+struct PartitionVerdict {
+  std::vector<PairVerdict> pairs;
+  /// Of all pairs together, in standard errors over episodes: with few episodes no pair may be
+  /// decided although the whole is. 0 where a group has too few episodes to be judged.
+  double z = 0.0;
+};
 
-/// Looks for conflicts in every pair of every partition. `map` is that of one policy for
-/// everything: actions are compared after what it expects of the state, distances are by its
-/// metric. `seen` is what the partitions' policies see of the data. Throws Interrupted when asked
-/// to stop.
-std::vector<std::vector<PairVerdict>> find_conflicts(
-    const Trajectories& data, const Trajectories& seen, const FeatureMap& map,
-    const ActionTargets& targets, const StepHalves& halves,
-    std::span<const HalvedLabels> partitions, const Rules& rules, const Workers& workers);
+class ConflictTest {
+ public:
+  /// Actions are compared after what the common policy expects of the state, distances are by its
+  /// metric. `seen` is what policies of partitions see of the data. `seen`, `rules` and `workers`
+  /// must outlive this.
+  ConflictTest(const Trajectories& data, const Trajectories& seen, const CommonPolicy& common,
+               const StepHalves& halves, const Rules& rules, const Workers& workers);
+
+  /// Does not depend on the number of threads. Throws Interrupted when asked to stop.
+  PartitionVerdict judge(const HalvedLabels& partition) const;
+
+ private:
+  const Trajectories& seen_;
+  const Rules& rules_;
+  const Workers& workers_;
+  std::int64_t dim_, targets_;
+  SampledHalves samples_;
+};
+
+/// Whether episodes act differently from one another, whatever the groups: in a state like one that
+/// the same episode was in during the other half of the steps, the action is nearer to that one
+/// than to another episode's. One policy without memory has no such effect.
+EpisodeEffect episode_effect(const Trajectories& data, const CommonPolicy& common,
+                             const StepHalves& halves, const Rules& rules, const Workers& workers);
 
 }  // namespace kindred::policy_search

@@ -21,6 +21,9 @@ struct Rules {
   double like = 2.0;
   /// The own state it is compared with is at most so many times as far, or as near.
   double same_distance = 1.5;
+  /// They act alike where actions differ less than this share of what their policies foretell, by
+  /// two standard errors; else they met too seldom to tell.
+  double alike = 0.5;
   /// Episodes that must have met on each side for anything to be said: a standard error needs
   /// three.
   std::int64_t fewest_episodes = 3;
@@ -33,6 +36,9 @@ struct Rules {
   // When an answer is sure.
   double surely_different = 5.0;  ///< Every pair, by both tests.
   double surely_persists = 0.9;   ///< NMI, likewise.
+  /// One policy: at most so large a share of the squared difference of actions in like states may
+  /// go with the episode.
+  double episode_share = 0.15;
 
   // What policies are compared on.
   /// Steps of the usual mix of all episodes that every policy has also seen (partial pooling).

@@ -1,6 +1,7 @@
 #include "kindred/methods/policy_search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -24,6 +25,7 @@ constexpr std::int64_t kSpare = 4;             // clusters more than wanted, to 
 constexpr std::int64_t kRichStarts = 4;        // on many features, where a round costs more
 constexpr std::size_t kTriedPerK = 2;          // partitions of each sort of start
 constexpr std::int64_t kFewestInACluster = 3;  // episodes, for more clusters to be looked for
+constexpr std::int64_t kAlwaysAsked = 2;       // clusters that are tested for conflicts in any case
 constexpr double kStandardErrors = 2.0;        // by which a gain counts
 
 /// The data in one view: what can be asked of it and what was found in it.
@@ -32,38 +34,42 @@ struct Sight {
   Trajectories data;
   std::shared_ptr<const ActionTargets> targets;
   std::optional<FeatureMap> map;
+  std::vector<double> noise_of_one;  // on the sample that the metric was learned on
   std::shared_ptr<const FeatureEvidence> rich, linear;
   /// Where actions are centred in episodes, the variance of what is left out, in that of targets.
   std::vector<double> left_out;
   std::vector<Descent> descents;
   std::vector<Answer> answers;  // by k, from 1
+  EpisodeEffect episodes;       // where no partition was found to be one of policies
 
   /// V in nats per step of the actions as recorded, so that views can be compared: what was left
   /// out of an episode must be told too.
-  double comparable(const HeldOutScore& score) const {
-    double v = score.v - targets->log_units();
+  double comparable(double v, std::span<const double> noise) const {
+    v -= targets->log_units();
     for (std::size_t d = 0; d < left_out.size(); ++d)
       for (std::int64_t i = 0; i < data.episodes(); ++i)
-        v -= 0.5 * std::log1p(static_cast<double>(data.length(i)) * left_out[d] / score.noise[d]) /
+        v -= 0.5 * std::log1p(static_cast<double>(data.length(i)) * left_out[d] / noise[d]) /
              static_cast<double>(data.steps());
     return v;
   }
+  double v_of_one() const {
+    double v = 0.0;
+    for (const double variance : noise_of_one) v -= 0.5 * std::log(variance);
+    return comparable(v, noise_of_one);
+  }
+  double v_of_best() const { return comparable(best().held_out.v, best().held_out.noise); }
   const Answer& best() const {
     return *std::ranges::max_element(answers, {},
                                      [](const Answer& answer) { return answer.held_out.v; });
   }
 };
 
+/// Whether both halves of the steps lead to it, and to no two clusters that act alike.
 bool none_same(const Answer& answer, const Rules& rules) {
-  return answer.persistence >= rules.persists &&
+  return !answer.pairs.empty() && answer.persistence >= rules.persists &&
          std::ranges::none_of(answer.pairs, [](const PairVerdict& pair) {
            return pair.relation == Relation::kSame;
          });
-}
-
-bool some_differ(const Answer& answer) {
-  return std::ranges::any_of(
-      answer.pairs, [](const PairVerdict& pair) { return pair.relation == Relation::kDifferent; });
 }
 
 /// Whether clusters from `cluster` on can be given one of so many colours, those that differ
@@ -105,12 +111,25 @@ class Search {
 
   SearchResult find() {
     auto sights = look_at_views();
-    auto best = search_views(sights);
-    find_conflicts_in(best, data_, *sights.front().map);
+    summarise(sights.front());
+    const auto recorded = sights.front().rich;
+    const auto common = common_policy(sights.front());
+    auto best = search_views(std::move(sights));
+    // Actions relative to the state are compared as such, whatever else a policy is taken to see.
+    if (best.view == View::kRelative)
+      find_conflicts_in(best, best.data, common_policy(best));
+    else
+      find_conflicts_in(best, data_, common);
     auto result = conclude(std::move(best));
-    if (options_.k == 0 && result.answer().fit.k == 1 && !data_.actions.is_discrete())
-      if (auto by_noise = search_noise(*sights.front().map)) result = std::move(*by_noise);
-    result.recorded = sights.front().rich;
+    if (options_.k == 0 && result.answer().fit.k == 1 && !data_.actions.is_discrete() &&
+        act_alike(result.count->episodes)) {
+      auto by_noise = search_noise(common);
+      if (by_noise.answer().fit.k > 1)
+        result = std::move(by_noise);
+      else
+        result.count->sure = result.count->sure && act_alike(by_noise.count->episodes);
+    }
+    result.recorded = recorded;
     result.statistics_seconds = statistics_seconds_;
     return result;
   }
@@ -122,7 +141,7 @@ class Search {
     return sights;
   }
 
-  /// One pass for the metric, one for the sums.
+  /// Learns along what policies change, on a sample of the steps.
   Sight look(View view, Trajectories data) {
     run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
     const Stopwatch clock;
@@ -131,19 +150,29 @@ class Search {
     sight.data = std::move(data);
     sight.targets = std::make_shared<ActionTargets>(sight.data.actions);
     const FeatureMap numbers(sight.data.observations, 0);
+    auto learned = learn_metric(sight.data, numbers, *sight.targets, run_);
     const auto features = std::min(options_.cosines, sight.data.steps() / rules_.steps_per_feature);
-    sight.map =
-        numbers.with_metric(learn_metric(sight.data, numbers, *sight.targets, run_), features);
-    sight.rich = evidence(sight.data, sight, run_.device, ranks_of(run_));
-    sight.linear = std::make_shared<FeatureEvidence>(*sight.rich, numbers, sight.data.ids);
+    sight.map = numbers.with_metric(std::move(learned.factor), features);
+    sight.noise_of_one = std::move(learned.noise);
     if (view == View::kRelative) sight.left_out = variance_left_out(data_, *sight.targets);
-    Answer one;
-    one.fit = sight.rich->fit(
-        std::vector<std::int32_t>(static_cast<std::size_t>(data_.episodes()), 0), {});
-    one.held_out = sight.rich->score(one.fit.labels, 1);
-    sight.answers.push_back(std::move(one));
     statistics_seconds_ += clock.seconds();
     return sight;
+  }
+
+  /// One pass over all steps.
+  void summarise(Sight& sight) {
+    const Stopwatch clock;
+    sight.rich = evidence(sight.data, sight, run_.device, ranks_of(run_));
+    sight.linear = std::make_shared<FeatureEvidence>(
+        *sight.rich, FeatureMap(sight.data.observations, 0), sight.data.ids);
+    statistics_seconds_ += clock.seconds();
+  }
+
+  CommonPolicy common_policy(const Sight& sight) const {
+    auto folds = draw_folds(data_.ids, kCommonFolds, 1).front();
+    auto sums = sight.rich->statistics().cluster_sums(folds, kCommonFolds);
+    return {*sight.map, sight.targets->count(), std::move(folds), std::move(sums),
+            std::array{options_.ridge}};
   }
 
   std::shared_ptr<const FeatureEvidence> evidence(const Trajectories& data, const Sight& sight,
@@ -154,20 +183,15 @@ class Search {
   }
 
   /// As recorded, and in the view in which one policy predicts best, if it predicts better there:
-  /// the one whose policies then do. Copies, since the recorded one is needed later.
-  Sight search_views(const std::vector<Sight>& sights) const {
-    const auto of_one = [](const Sight& sight) {
-      return sight.comparable(sight.answers.front().held_out);
-    };
-    auto best = sights.front();
-    search(best);
-    const auto other = std::ranges::max_element(sights, {}, of_one);
-    if (other == sights.begin()) return best;
-    auto elsewhere = *other;
-    search(elsewhere);
-    return elsewhere.comparable(elsewhere.best().held_out) > best.comparable(best.best().held_out)
-               ? elsewhere
-               : best;
+  /// the one whose policies then do.
+  Sight search_views(std::vector<Sight> sights) {
+    auto& recorded = sights.front();
+    search(recorded);
+    auto& other = *std::ranges::max_element(sights, {}, &Sight::v_of_one);
+    if (other.view == recorded.view) return std::move(recorded);
+    summarise(other);
+    search(other);
+    return std::move(other.v_of_best() > recorded.v_of_best() ? other : recorded);
   }
 
   /// The best partition for every k: paths down from many random clusters on linear features, where
@@ -237,66 +261,84 @@ class Search {
           std::accumulate(others.begin(), others.end(), 0.0) / static_cast<double>(others.size());
   }
 
-  /// Labels every half of the steps by itself and asks whether its groups act differently in like
-  /// states of the other half. States are like by the metric of `map`, of `data`.
-  void find_conflicts_in(Sight& sight, const Trajectories& data, const FeatureMap& map) const {
+  /// Asks, from many clusters to few, whether groups act differently in like states, until they do:
+  /// in one half of the steps, of labels that the other half leads to. States are those of `data`.
+  void find_conflicts_in(Sight& sight, const Trajectories& data,
+                         const CommonPolicy& common) const {
     run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
     const StepHalves halves(data);
+    const ConflictTest test(data, sight.data, common, halves, rules_, run_);
     std::array<std::shared_ptr<const FeatureEvidence>, 2> half;
-    for (const int which : {0, 1})
-      half[static_cast<std::size_t>(which)] =
-          evidence(halves.half(sight.data, which), sight, "cpu", *one_process());
-    std::vector<Answer*> asked;
-    for (auto& answer : sight.answers)
-      if (answer.fit.k > 1) asked.push_back(&answer);
-    std::vector<HalvedLabels> partitions(asked.size());
-    run_.chunks(std::ssize(asked), 1, [&](std::int64_t i, std::int64_t) {
-      auto& answer = *asked[static_cast<std::size_t>(i)];
-      auto& partition = partitions[static_cast<std::size_t>(i)];
-      partition.k = answer.fit.k;
+    for (const std::size_t which : {0, 1})
+      half[which] = evidence(halves.half(sight.data, static_cast<int>(which)), sight, "cpu",
+                             *one_process());
+    bool is_found = false;
+    for (auto i = sight.answers.size() - 1; i > 0; --i) {
+      auto& answer = sight.answers[i];
+      if (answer.fit.k > kAlwaysAsked && answer.fit.k != options_.k &&
+          (is_found || !predicts_better(sight, i)))
+        continue;
+      HalvedLabels partition{.k = answer.fit.k, .labels = {}, .policies = {}};
       for (const std::size_t which : {0, 1}) {
         partition.labels[which] = labels_in(*half[which], answer.fit.labels, answer.fit.k);
         partition.policies[which] = std::dynamic_pointer_cast<const ExactCentres>(
             half[which]->centres(partition.labels[which], answer.fit.k, answer.held_out));
       }
       answer.persistence = normalized_mutual_information(partition.labels[0], partition.labels[1]);
-    });
-    auto verdicts = find_conflicts(data, sight.data, map, ActionTargets(data.actions), halves,
-                                   partitions, rules_, run_);
-    for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->pairs = std::move(verdicts[i]);
+      auto verdict = test.judge(partition);
+      answer.pairs = std::move(verdict.pairs);
+      answer.conflict = verdict.z;
+      is_found = is_found || is_partition_of_policies(answer);
+    }
+    if (!is_found) sight.episodes = episode_effect(data, common, halves, rules_, run_);
   }
 
-  /// Where one policy explains all actions, there may still be several that differ in their noise.
-  std::optional<SearchResult> search_noise(const FeatureMap& map) {
-    auto sight =
-        look(View::kNoise, with_noise_as_action(data_, map, ActionTargets(data_.actions), run_));
+  /// Whether its clusters conflict, no two of them are the same, and both halves of the steps lead
+  /// to it.
+  bool is_partition_of_policies(const Answer& answer) const {
+    return answer.conflict >= rules_.different && none_same(answer, rules_);
+  }
+
+  /// Where episodes act alike on average, there may still be policies that differ in their noise.
+  SearchResult search_noise(const CommonPolicy& common) {
+    auto sight = look(View::kNoise, with_noise_as_action(data_, common, ActionTargets(data_.actions),
+                                                         run_));
+    summarise(sight);
     search(sight);
-    find_conflicts_in(sight, sight.data, *sight.map);
+    find_conflicts_in(sight, sight.data, common_policy(sight));
     auto result = conclude(std::move(sight));
-    if (result.answer().fit.k == 1) return std::nullopt;
     result.count->least = 1;
     result.count->sure = false;
     return result;
   }
 
+  /// Whether episodes have been in like states and hardly acted more differently from one another
+  /// than from themselves.
+  bool act_alike(const EpisodeEffect& episodes) const {
+    return episodes.known && episodes.z < rules_.differ_little &&
+           episodes.share + kStandardErrors * episodes.error < rules_.episode_share;
+  }
+
   /// The most clusters of which no two are the same policy and some differ, and which predict
   /// better than fewer; as many as were asked for where a number was.
-  std::size_t choose(const std::vector<Answer>& answers) const {
+  std::size_t choose(const Sight& sight) const {
+    const auto& answers = sight.answers;
     if (options_.k > 0) return answers.size() - 1;
     const auto fewest = options_.links.least_clusters();
     for (auto i = answers.size() - 1; i > 0 && answers[i].fit.k > fewest; --i)
-      if (some_differ(answers[i]) && none_same(answers[i], rules_) && predicts_better(answers, i))
-        return i;
+      if (is_partition_of_policies(answers[i]) && predicts_better(sight, i)) return i;
     const auto found =
         std::ranges::find_if(answers, [&](const Answer& answer) { return answer.fit.k >= fewest; });
     return found == answers.end() ? answers.size() - 1
                                   : static_cast<std::size_t>(found - answers.begin());
   }
 
-  static bool predicts_better(const std::vector<Answer>& answers, std::size_t i) {
-    return std::all_of(
-        answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(i),
-        [&](const Answer& fewer) { return fewer.held_out.v < answers[i].held_out.v; });
+  /// Than any answer with fewer clusters, .
+  static bool predicts_better(const Sight& sight, std::size_t i) {
+    const auto fewer = std::span(sight.answers).first(i);
+    return std::ranges::all_of(fewer, [&](const Answer& answer) {
+      return answer.held_out.v < sight.answers[i].held_out.v;
+    });
   }
 
   PolicyCount count_policies(const Sight& sight, std::size_t chosen) const {
@@ -306,10 +348,11 @@ class Search {
     count.view = name_of(sight.view);
     count.pairs = answer.pairs;
     count.persistence = answer.persistence;
+    count.episodes = sight.episodes;
     count.least = least_policies_of(answer);
     count.most = answer.fit.k;
     for (std::size_t i = chosen + 1; i < answers.size(); ++i)
-      if (none_same(answers[i], rules_) && predicts_better(answers, i))
+      if (none_same(answers[i], rules_) && predicts_better(sight, i))
         count.most = answers[i].fit.k;
     if (count.least != answer.fit.k || count.most != answer.fit.k) return count;
     count.sure = answer.fit.k > 1 ? is_sure(answer) : one_is_sure(sight);
@@ -323,10 +366,11 @@ class Search {
            });
   }
 
-  /// Dividing must neither predict better nor part what acts differently.
+  /// Episodes must act alike, and dividing them neither predict better nor part what acts
+  /// differently.
   bool one_is_sure(const Sight& sight) const {
     const auto& one = sight.answers.front();
-    return std::ranges::all_of(sight.answers, [&](const Answer& other) {
+    return act_alike(sight.episodes) && std::ranges::all_of(sight.answers, [&](const Answer& other) {
       if (other.fit.k == 1) return true;
       const auto gain = sight.rich->gain(one.held_out, other.held_out);
       return gain.mean <= kStandardErrors * gain.error &&
@@ -339,7 +383,7 @@ class Search {
   SearchResult conclude(Sight sight) const {
     SearchResult result;
     result.evidence = sight.rich;
-    result.chosen = choose(sight.answers);
+    result.chosen = choose(sight);
     while (sight.answers[result.chosen].fit.k < options_.k && split_for_more(sight, result.chosen))
       ++result.chosen;  // no start may have led to as many as were asked for
     result.count = count_policies(sight, result.chosen);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "kindred/policies/exact_policies.h"
+
 namespace kindred::policy_search {
 namespace {
 
@@ -215,6 +217,35 @@ Trajectories seen_as(View view, const Trajectories& data) {
       break;
     }
   }
+  return result;
+}
+
+Trajectories with_noise_as_action(const Trajectories& data, const CommonPolicy& common,
+                                  const ActionTargets& targets, const Workers& workers) {
+  constexpr double kLeastSquare = 1e-4;  // of the usual: logarithms of less say nothing more
+  const auto width = targets.count();
+  std::vector<double> squares(static_cast<std::size_t>(data.steps() * width));
+  workers.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> state(static_cast<std::size_t>(common.map().inputs().count())),
+        residual(static_cast<std::size_t>(width));
+    for (auto t = data.offsets[begin]; t < data.offsets[end]; ++t) {
+      const auto episode =
+          std::ranges::upper_bound(data.offsets.span(), t) - data.offsets.begin() - 1;
+      common.look(data, targets, episode, t, state, residual);
+      for (std::size_t d = 0; d < residual.size(); ++d)
+        squares[static_cast<std::size_t>(t * width) + d] = residual[d] * residual[d];
+    }
+  });
+  std::vector<double> usual(static_cast<std::size_t>(width), kLeastNoise);
+  for (std::size_t i = 0; i < squares.size(); ++i)
+    usual[i % usual.size()] += squares[i] / static_cast<double>(data.steps());
+  std::vector<float> actions;
+  actions.reserve(squares.size());
+  for (std::size_t i = 0; i < squares.size(); ++i)
+    actions.push_back(
+        static_cast<float>(std::log(squares[i] / usual[i % usual.size()] + kLeastSquare)));
+  auto result = data;
+  result.actions = Actions::continuous(Column<float>(std::move(actions)), width);
   return result;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kindred/core/workers.h"
+#include "kindred/methods/policy_search/common_policy.h"
 #include "kindred/policies/feature_map.h"
 
 namespace kindred::policy_search {
@@ -31,5 +33,10 @@ Trajectories seen_as(View view, const Trajectories& data);
 /// The variance of the means over episodes that relative actions are centred about, [targets], in
 /// that of `targets`, which are those of the view.
 std::vector<double> variance_left_out(const Trajectories& data, const ActionTargets& targets);
+
+/// The data with what one policy leaves unexplained as actions: the logarithm of each squared
+/// residual. Policies that differ in nothing but their noise differ in it.
+Trajectories with_noise_as_action(const Trajectories& data, const CommonPolicy& common,
+                                  const ActionTargets& targets, const Workers& workers);
 
 }  // namespace kindred::policy_search
