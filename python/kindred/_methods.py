@@ -25,7 +25,7 @@ class PolicySearch(Estimator):
         Random Fourier features of the observation that policies are linear in, besides its numbers;
         unused where policies are tables.
     l2 : float, default 10.0
-        L2 penalty of each policy's weights; unused where policies are tables.
+        L2 penalty of each policy's weights.
     constraints : str, default ''
         CSV file of what is known of some episodes: columns episode and label, or episode, other and
         link ('together' or 'apart').

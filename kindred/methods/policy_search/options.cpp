@@ -30,8 +30,7 @@ OptionTable Options::describe() {
                        "Random Fourier features of the observation that policies are linear in, "
                        "besides its numbers; unused where policies are tables.")),
       formerly("ridge", real("l2", l2, 1e-9, std::numeric_limits<double>::infinity(),
-                             "L2 penalty of each policy's weights; unused where policies are "
-                             "tables.")),
+                             "L2 penalty of each policy's weights.")),
       formerly("seeds",
                text("constraints", constraints,
                     "CSV file of what is known of some episodes: columns episode and label, or "
