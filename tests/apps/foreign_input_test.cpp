@@ -57,9 +57,7 @@ TEST_F(ForeignInput, LabelsMayBeFarApart) {
                                          {"names", json::array()}}));
   EXPECT_THAT(info.err, HasSubstr("2, episodes 0: 3, 2147483647: 1"));
 
-  ASSERT_EQ(
-      run({"cluster", "far.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"}).code,
-      0);
+  ASSERT_EQ(run({"cluster", "far.h5", "-k", "2", "--method", "pg-kmeans", "-o", "run"}).code, 0);
   const auto report = run({"report", "run", "-o", "page.html"});
   EXPECT_EQ(report.code, 0) << report.err;
   EXPECT_NE(read_text(folder_ / "page.html").find("true policy 2147483647"), std::string::npos);
@@ -83,9 +81,7 @@ TEST_F(ForeignInput, ReturnsThatAreNotNumbersAreCounted) {
   EXPECT_EQ(info.last()["return"],
             json({{"min", 3.0}, {"mean", 3.0}, {"max", 3.0}, {"not_a_number", 2}}));
   EXPECT_THAT(info.err, HasSubstr("3 to 3, mean 3; not a number in 2 episodes"));
-  ASSERT_EQ(
-      run({"cluster", "nan.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"}).code,
-      0);
+  ASSERT_EQ(run({"cluster", "nan.h5", "-k", "2", "--method", "pg-kmeans", "-o", "run"}).code, 0);
   EXPECT_EQ(run({"report", "run", "-o", "page.html"}).code, 0);
   EXPECT_NE(read_text(folder_ / "page.html").find(R"("rewards":[1.0,null,1.0])"),
             std::string::npos);
@@ -132,8 +128,7 @@ TEST_F(ForeignInput, WhatLooksOddIsSaidAndRemembered) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
   EXPECT_GT(info.last()["doctor"]["checks"], 10);
 
-  const auto cluster =
-      run({"cluster", "odd.h5", "-k", "2", "--max-rounds", "2", "--hidden", "8", "-o", "run"});
+  const auto cluster = run({"cluster", "odd.h5", "-k", "2", "--method", "pg-kmeans", "-o", "run"});
   ASSERT_EQ(cluster.code, 0) << cluster.err;
   EXPECT_THAT(cluster.err, HasSubstr("\n1 thing looks odd in this data: kindred info odd.h5\n"));
   const auto kept = json::parse(read_text(folder_ / "run/run.json"))["dataset"]["doctor"];
@@ -181,8 +176,8 @@ TEST_F(ForeignInput, AMappedFileThatShrinksIsASentence) {
 
 TEST_F(ForeignInput, PathsNeedNotBeUtf8) {
   make("caf\xe9.h5", [](Trajectories&) {});
-  const auto clustered = run(
-      {"cluster", "caf\xe9.h5", "-k", "2", "--max-rounds", "1", "--hidden", "8", "-o", "r\xe9"});
+  const auto clustered =
+      run({"cluster", "caf\xe9.h5", "-k", "2", "--method", "pg-kmeans", "-o", "r\xe9"});
   ASSERT_EQ(clustered.code, 0) << clustered.err;
   EXPECT_EQ(run({"report", "r\xe9", "--data", "caf\xe9.h5", "-o", "\xe9.html"}).code, 0);
   EXPECT_EQ(run({"score", "r\xe9"}).code, 0);

@@ -67,8 +67,11 @@ TEST(ProgramFuzz, ClusterAnswersOrRefuses) {
           case 1:
             add({"--method", "sorl", "--max-rounds", "2", "--hidden", "8"});
             break;
+          case 2:
+            add({"--policy", "mlp", "--max-rounds", "2", "--max-steps", "5", "--hidden", "8"});
+            break;
           default:
-            add({"--max-rounds", "2", "--max-steps", "5", "--batch-steps", "8", "--hidden", "8"});
+            add({"--method", "pg-kmeans"});
         }
         auto attempted = run_here(arguments, folder / "log");
         remove_tree(folder / "run");

@@ -20,8 +20,8 @@ Words generate(const std::string& format, const std::string& file) {
 
 Words cluster(const std::string& data, const std::string& run) {
   return {"cluster",      data, "-k",       "3",   "--restarts", "2",
-          "--max-rounds", "3",  "--policy", "mlp", "--threads",  "1",
-          "--json",       "-o", run};
+          "--max-rounds", "3",  "--policy", "mlp", "--choose",   "objective",
+          "--threads",    "1",  "--json",   "-o",  run};
 }
 
 void require(const fs::path& folder, const Words& arguments) {

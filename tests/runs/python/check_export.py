@@ -75,8 +75,8 @@ class Exported:
         cls.addClassCleanup(cls.temporary.cleanup)
         home = pathlib.Path(cls.temporary.name)
         run(PROGRAM, "generate", *cls.generate, "--seed", "1", "-o", home / "data.h5")
-        run(PROGRAM, "cluster", home / "data.h5", "-k", "4", "--restarts", "1", "--hidden", "16",
-            "--max-steps", "200", "--max-rounds", "3", "--choose", "objective", *cls.cluster, "-o", home / "run")
+        run(PROGRAM, "cluster", home / "data.h5", "-k", "4", "--restarts", "1", "--max-rounds", "3",
+            "--choose", "objective", *cls.cluster, "-o", home / "run")
         cls.folder = home / "policies"
         run(PROGRAM, "export", home / "run", "-o", cls.folder)
         cls.about = json.loads((cls.folder / "policies.json").read_text())
@@ -167,7 +167,7 @@ class ExportedDiscrete(Exported):
 
 class Networks(ExportedDiscrete, unittest.TestCase):
     generate = ("diagonal", "--per-expert", "30")
-    cluster = ("--policy", "mlp")
+    cluster = ("--policy", "mlp", "--hidden", "16", "--max-steps", "200")
 
 
 class Tables(ExportedDiscrete, unittest.TestCase):
@@ -181,7 +181,7 @@ class Tables(ExportedDiscrete, unittest.TestCase):
 
 class Continuous(Exported, unittest.TestCase):
     generate = ("path-following", "--per-expert", "20")
-    cluster = ()
+    cluster = ("--hidden", "16", "--max-steps", "200")
 
     def test_computes_the_same(self):
         for c, policy in enumerate(self.policies):
