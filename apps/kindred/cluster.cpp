@@ -97,7 +97,8 @@ struct ClusterCommand {
                                  .folder = RunFolder(output),
                                  .command = command_line(arguments),
                                  .config = flags.toml(),
-                                 .force = force};
+                                 .force = force,
+                                 .set_by_user = flags.set_by_user()};
     catch_stop_signals();
     const auto run = context();
     const ClusterOutcome outcome = fit(request, run);

@@ -14,6 +14,7 @@
 #include "kindred/core/files.h"
 #include "kindred/core/words.h"
 #include "kindred/envs/registry.h"
+#include "kindred/runs/run_folder.h"
 #include "streams.h"
 
 namespace kindred::app {
@@ -141,7 +142,8 @@ void Flags::add_uniform(CLI::App& command) {
 }
 
 void Flags::apply(const std::function<void()>& before_typed) {
-  if (!config_.empty())
+  if (!config_.empty()) {
+    const auto defaults = to_json(table_);
     for (const auto& [name, values] : read_config(config_)) {
       const auto* option = find_option(table_, name);
       if (!option)
@@ -149,8 +151,14 @@ void Flags::apply(const std::function<void()>& before_typed) {
                               config_, name);
       set_from_texts(*option, values);
     }
+    if (!RunFolder(folder_of(config_)).is_finished())
+      set_by_user_ = changed_options(table_, defaults);
+  }
   if (before_typed) before_typed();
-  for (const auto& [name, values] : typed_) set_from_texts(*find_option(table_, name), values);
+  for (const auto& [name, values] : typed_) {
+    set_from_texts(*find_option(table_, name), values);
+    set_by_user_.push_back(name);
+  }
   if (unused_device_ != "cpu")
     throw InvalidArgument("this command runs on the CPU only; leave out --device {}",
                           unused_device_);

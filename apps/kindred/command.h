@@ -36,6 +36,9 @@ class Flags {
   /// Sets all options; to be called once the command line is parsed. `before_typed` comes between
   /// those of the config file and those that were typed.
   void apply(const std::function<void()>& before_typed = {});
+  /// The options that were typed, or that a config file sets to something else than the default;
+  /// not those of a run's own config file, which lists them all.
+  const std::vector<std::string>& set_by_user() const { return set_by_user_; }
   /// Every option with its value.
   Json values() const;
   std::string toml() const;
@@ -47,6 +50,7 @@ class Flags {
   OptionTable table_;
   std::string config_;
   std::map<std::string, std::vector<std::string>> typed_;
+  std::vector<std::string> set_by_user_;
   std::int64_t unused_seed_ = 0;
   std::int64_t unused_threads_ = 0;
   std::string unused_device_ = "cpu";

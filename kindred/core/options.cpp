@@ -336,6 +336,22 @@ void from_json(const OptionTable& table, const json& values, std::string_view wh
   }
 }
 
+std::vector<std::string> changed_options(const OptionTable& table,
+                                         const nlohmann::ordered_json& before) {
+  std::vector<std::string> names;
+  for (const auto& option : table)
+    if (option.get() != before.at(option.name)) names.push_back(option.name);
+  return names;
+}
+
+void refuse_unused(const std::vector<UnusedOptions>& unused,
+                   const std::vector<std::string>& set_by_user) {
+  for (const auto& name : set_by_user)
+    for (const auto& group : unused)
+      if (std::ranges::find(group.names, name) != group.names.end())
+        throw InvalidArgument("'--{}' is for {}", name, group.purpose);
+}
+
 std::string to_toml(const OptionTable& table) {
   std::string text;
   for (const auto& option : table)

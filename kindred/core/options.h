@@ -80,6 +80,20 @@ nlohmann::ordered_json to_json(const OptionTable& table);
 /// Sets fields from an object; unknown keys are errors. `where` names the source in messages.
 void from_json(const OptionTable& table, const nlohmann::json& values, std::string_view where);
 
+/// The names of those whose values are not the ones in `before`, which to_json() gave.
+std::vector<std::string> changed_options(const OptionTable& table,
+                                         const nlohmann::ordered_json& before);
+
+/// Options that a run would not read.
+struct UnusedOptions {
+  std::vector<std::string> names;
+  std::string purpose;  ///< What they are for, and what to do: "'--hidden' is for …".
+};
+
+/// Throws InvalidArgument when one that the user set is among them.
+void refuse_unused(const std::vector<UnusedOptions>& unused,
+                   const std::vector<std::string>& set_by_user);
+
 /// `name = value` lines in TOML, each preceded by its help as a comment.
 std::string to_toml(const OptionTable& table);
 

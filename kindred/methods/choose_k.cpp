@@ -76,12 +76,14 @@ class ChoosingK final : public ConfiguredMethod {
 
   void use_preset(const std::string& preset) override { method_->use_preset(preset); }
 
-  void check(const Trajectories& data) const override {
+  void check(const Trajectories& data, const RunContext& run,
+             const std::vector<std::string>& set_by_user) const override {
+    if (k_ > 0) refuse_unused({{{"k-max"}, "'-k auto'; leave it out"}}, set_by_user);
     if (k_ == 0 && own("merge-to").get() != 0)
       throw InvalidArgument("merge-to is {}, but k is to be found; give k, or leave out merge-to",
                             own("merge-to").get().dump());
     own("k").set(std::max<std::int64_t>(k_, 1));
-    method_->check(data);
+    method_->check(data, run, set_by_user);
     const bool can_judge = judged_on_planes(data) ||
                            (!too_wide_for_closed_form(data) && episodes_to_judge(data).has_value());
     if (k_ == 0 && !can_judge)
@@ -100,7 +102,7 @@ class ChoosingK final : public ConfiguredMethod {
       own("k").set(k_);
       return method_->fit(data, run);
     }
-    check(data);
+    check(data, run, {});
     if (run.resume)
       throw InvalidArgument(
           "nothing is saved while k is looked for, so there is nothing to resume; leave out "

@@ -34,7 +34,12 @@ class Configured final : public ConfiguredMethod {
       throw InvalidArgument(
           "only pg-kmeans and return-kmeans have the preset 'paper'; leave it out for this method");
   }
-  void check(const Trajectories& data) const override { resolve(options_, data); }
+  void check(const Trajectories& data, const RunContext& run,
+             const std::vector<std::string>& set_by_user) const override {
+    resolve(options_, data);
+    if constexpr (requires { unused_options(options_, data, run); })
+      refuse_unused(unused_options(options_, data, run), set_by_user);
+  }
   Sharing sharing(const Trajectories& data, const RunContext& run) const override {
     if constexpr (requires { sharing_of(options_, data, run); })
       return sharing_of(options_, data, run);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kindred/clustering/clustering.h"
 #include "kindred/core/options.h"
@@ -22,8 +23,10 @@ class ConfiguredMethod {
   /// Sets the options that make up `preset`; the others stay. Throws InvalidArgument where the
   /// method has no such preset.
   virtual void use_preset(const std::string& preset) = 0;
-  /// Throws InvalidArgument when the options do not fit the data, before anything is computed.
-  virtual void check(const Trajectories& data) const = 0;
+  /// Throws InvalidArgument, before anything is computed, when the options do not fit the data or
+  /// when a fit would not read one of those that the user set.
+  virtual void check(const Trajectories& data, const RunContext& run,
+                     const std::vector<std::string>& set_by_user) const = 0;
   /// How the processes of a run can share a fit to this data; the first one's word counts.
   virtual Sharing sharing(const Trajectories& data, const RunContext& run) const = 0;
   /// Collective; every rank returns the same. `data` is as sharing() says.

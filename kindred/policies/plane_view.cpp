@@ -54,9 +54,11 @@ std::optional<std::vector<std::int64_t>> count_ones(const Observations& observat
 
 }  // namespace
 
+bool PlaneView::is_wide(const Observations& observations) { return observations.dim() >= kWide; }
+
 std::optional<std::vector<std::uint8_t>> PlaneView::varying_cells(const Trajectories& data) {
   const auto& observations = data.observations;
-  if (observations.dim() < kWide || observations.steps() == 0) return std::nullopt;
+  if (!is_wide(observations) || observations.steps() == 0) return std::nullopt;
   const auto ones = count_ones(observations);
   if (!ones) return std::nullopt;
   std::vector<std::uint8_t> result;

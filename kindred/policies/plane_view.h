@@ -40,6 +40,8 @@ class PlaneView {
   /// Cells as seen from the acting one, and where that one is, of the data this is a raw view of.
   /// Nothing where there is no such cell.
   std::optional<PlaneView> egocentric(const Trajectories& data) const;
+  /// Whether observations are wide; others have no raw view.
+  static bool is_wide(const Observations& observations);
   /// Whether there is a raw view.
   static bool suits(const Trajectories& data) { return varying_cells(data).has_value(); }
 

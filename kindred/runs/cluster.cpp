@@ -158,7 +158,7 @@ ClusterOutcome cluster(const ClusterRequest& request, RunContext run) {
 ClusterOutcome cluster(const ClusterRequest& request, const Dataset& dataset, RunContext run) {
   const auto& folder = request.folder;
   auto& ranks = ranks_of(run);
-  request.method->check(dataset.data);
+  request.method->check(dataset.data, run, request.set_by_user);
   require_kept(dataset.memory);
   run = within(dataset.memory, std::move(run));
   const auto sharing = sharing_of(request, dataset.data, run);

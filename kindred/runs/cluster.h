@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kindred/core/progress.h"
 #include "kindred/methods/method.h"
@@ -16,6 +17,8 @@ struct ClusterRequest {
   std::string command;  ///< As typed, for the record.
   std::string config;   ///< What config.toml will hold.
   bool force = false;   ///< Replace a finished run that is there.
+  /// Options of the method: those that a fit would not read are refused.
+  std::vector<std::string> set_by_user{};
 };
 
 struct ClusterOutcome {

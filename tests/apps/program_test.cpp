@@ -235,6 +235,56 @@ TEST_F(Program, ConfigFilesRepeatARun) {
   EXPECT_FALSE(fs::exists(folder_ / "e"));
 }
 
+TEST_F(Program, OptionsThatARunWouldNotReadAreRefused) {
+  make_diagonal("20");
+  const std::string sentence = "'--hidden' is for policies that are networks; add '--policy mlp'";
+  const std::vector<std::string> command = {"cluster", "d.h5", "-k", "2", "-o", "run"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), command.begin(), command.end());
+    return more;
+  };
+  expect_bad_input(with({"--hidden", "64"}), sentence);
+  expect_bad_input(with({"--hidden", "128"}), sentence);  // the default, but typed
+  expect_bad_input(with({"--method", "policy-search", "--k-max", "9"}),
+                   "'--k-max' is for '-k auto'; leave it out");
+  // A file lists many options: those count that are not the default.
+  kindred::write_text(folder_ / "own.toml", "method = \"pg-kmeans\"\nhidden = 64\n");
+  expect_bad_input(with({"--config", "own.toml"}), sentence);
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+  kindred::write_text(folder_ / "own.toml", "method = \"pg-kmeans\"\nhidden = 128\n");
+  EXPECT_EQ(run(with({"--config", "own.toml"})).code, 0);
+}
+
+TEST_F(Program, EveryRunCanBeRepeatedFromItsConfigFile) {
+  make_diagonal("10");
+  const std::vector<std::vector<std::string>> runs = {
+      {},
+      {"--k-max", "3"},
+      {"-k", "2", "--method", "pg-kmeans"},
+      {"-k", "2", "--preset", "paper", "--max-rounds", "1"},  // sets options for continuous actions
+      {"-k", "2", "--preset", "paper", "--policy", "tabular", "--no-refine", "--merge-to", "1"},
+      {"-k", "2", "--method", "sorl", "--max-rounds", "1"},
+      {"--method", "return-kmeans", "-k", "auto", "--k-max", "3"}};
+  for (const auto& options : runs) {
+    std::vector<std::string> command = {"cluster", "d.h5", "-o", "run", "--force"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto first = run(command);
+    ASSERT_EQ(first.code, 0) << first.err;
+    const auto again = run({"cluster", "--config", "run/config.toml", "-o", "again", "--force"});
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(kindred::read_text(folder_ / "run/labels.csv"),
+              kindred::read_text(folder_ / "again/labels.csv"));
+  }
+  // Flags win over a run's file, and may leave some of it without use.
+  EXPECT_EQ(run({"cluster", "--config", "run/config.toml", "-k", "2", "-o", "two"}).code, 0);
+  // As runs were before unused options were refused.
+  auto config = kindred::read_text(folder_ / "run/config.toml");
+  const auto at = config.find("k = \"auto\"");
+  ASSERT_NE(at, std::string::npos);
+  kindred::write_text(folder_ / "run/config.toml", config.replace(at, 10, "k = 2"));
+  EXPECT_EQ(run({"cluster", "--config", "run/config.toml", "-o", "old"}).code, 0);
+}
+
 TEST_F(Program, PresetsSetOptionsAndFlagsWin) {
   make_diagonal("20");
   const auto options_of = [&](const std::string& name, const std::vector<std::string>& flags) {

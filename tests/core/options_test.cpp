@@ -199,6 +199,26 @@ TEST(Options, RoundTripThroughJson) {
   EXPECT_EQ(to_json(options.describe())["floor"], "off");
 }
 
+TEST(Options, KnowWhichWereChanged) {
+  Options options;
+  const auto table = options.describe();
+  const auto before = to_json(table);
+  from_json(table, {{"k", 5}, {"floor", -3.0}, {"merge-rule", "printed"}}, "config.toml");
+  EXPECT_EQ(changed_options(table, before), (std::vector<std::string>{"floor", "merge-rule"}));
+}
+
+TEST(Options, AreRefusedWhereTheyWereSetButAreNotUsed) {
+  const std::vector<UnusedOptions> unused = {
+      {{"floor", "merge-rule"}, "merging; add '--merge-to'"}};
+  EXPECT_NO_THROW(refuse_unused(unused, {"k", "name"}));
+  try {
+    refuse_unused(unused, {"k", "merge-rule"});
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "'--merge-rule' is for merging; add '--merge-to'");
+  }
+}
+
 TEST(Options, AnUnknownKeyNamesItsSourceAndTheKnownOnes) {
   Options options;
   try {

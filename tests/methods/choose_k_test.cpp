@@ -27,7 +27,7 @@ std::unique_ptr<ConfiguredMethod> automatic(const std::string& name,
 
 std::string message_of_check(ConfiguredMethod& method, const Trajectories& data) {
   try {
-    method.check(data);
+    method.check(data, {}, {});
   } catch (const InvalidArgument& error) {
     return error.what();
   }

@@ -20,4 +20,10 @@ Options resolve(Options options, const Trajectories& data) {
   return options;
 }
 
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& /*data*/,
+                                          const RunContext& /*run*/) {
+  if (options.alpha > 0.0) return {};
+  return {{{"warmup"}, "an '--alpha' above 0; leave it out"}};
+}
+
 }  // namespace kindred::caae

@@ -26,6 +26,8 @@ struct Options : latent::Options {
 
 /// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
 Options resolve(Options options, const Trajectories& data);
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& data,
+                                          const RunContext& run);
 
 extern TorchFunction<Clustering(const Trajectories& data, const Options& options,
                                 const RunContext& run)>

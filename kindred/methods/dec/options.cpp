@@ -32,4 +32,11 @@ Options resolve(Options options, const Trajectories& data) {
   return options;
 }
 
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& /*data*/,
+                                          const RunContext& /*run*/) {
+  if (options.variant == Variant::kJoint)
+    return {{{"pretrain"}, "'--variant pretrained'; leave it out"}};
+  return {{{"kl-weight"}, "'--variant joint'; add it"}};
+}
+
 }  // namespace kindred::dec

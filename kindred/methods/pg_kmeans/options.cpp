@@ -101,6 +101,11 @@ OptionTable Options::describe() {
 
 namespace {
 
+/// Whether steps are counted: minibatches are not needed then.
+bool is_counted(const Trajectories& data) {
+  return data.observations.is_interned() && data.actions.is_discrete();
+}
+
 /// A minibatch may repeat what little data there is, but beyond that more of it than there is data
 /// teaches nothing, and one training step would take for ever.
 void require_sensible_batch(const char* name, std::int64_t asked, std::int64_t present) {
@@ -138,7 +143,7 @@ void Options::use_paper_setting() {
 }
 
 Options resolve(Options options, const Trajectories& data) {
-  const bool counted = data.observations.is_interned() && data.actions.is_discrete();
+  const bool counted = is_counted(data);
   // Networks look at planes of zeros and ones from a start in closed form.
   const bool planes = !counted && data.actions.is_discrete() &&
                       options.policy != PolicyKind::kFeatures &&
@@ -204,6 +209,67 @@ Options resolve(Options options, const Trajectories& data) {
   }
   options.standardize = resolve_standardize(options.standardize, data.observations);
   return options;
+}
+
+// The search on planes runs on the CPU.
+Options resolve_for(const RunContext& run, const Options& requested, const Trajectories& data) {
+  auto options = resolve(requested, data);
+  if (run.device == "cpu" || !options.searches() || options.policy != PolicyKind::kMlp ||
+      requested.k == 0 || requested.choose != Choose::kAuto)
+    return options;
+  auto by_objective = requested;
+  by_objective.choose = Choose::kObjective;
+  return resolve(by_objective, data);
+}
+
+std::vector<UnusedOptions> unused_options(const Options& requested, const Trajectories& data,
+                                          const RunContext& run) {
+  const Options options = resolve_for(run, requested, data);
+  const bool searches = options.searches();
+  const bool networks = options.policy == PolicyKind::kMlp;
+  const bool tables = options.policy == PolicyKind::kTabular;
+  const bool features = options.policy == PolicyKind::kFeatures;
+  const std::string and_k = options.k == 0 ? " and '-k'" : "";
+  const std::string objective =
+      "answers that the objective chooses; add '--choose objective'" + and_k;
+
+  std::vector<UnusedOptions> unused;
+  const auto add = [&](std::vector<std::string> names, std::string purpose) {
+    unused.push_back({std::move(names), std::move(purpose)});
+  };
+  if (searches)
+    add({"init", "max-rounds", "change-tolerance", "log-prob-floor", "empty-cluster", "merge-rule",
+         "refine"},
+        objective);
+  else if (options.merge_to == options.k)
+    add({"merge-rule", "refine"}, "merging; add a '--merge-to' below '-k'");
+
+  if (searches || !networks)
+    add({"common-share", "standardize", "standardize-actions", "hidden", "hidden-layers",
+         "learning-rate", "max-gradient-norm", "max-steps", "plateau-steps", "plateau-tolerance",
+         "batch-steps", "batch-trajectories", "buffer-steps"},
+        networks ? objective : "policies that are networks; add '--policy mlp'" + and_k);
+  else if (is_counted(data))
+    add({"batch-steps", "batch-trajectories", "buffer-steps"},
+        "minibatches, which this data does not need; leave it out");
+  else if (options.batch_trajectories > 0)
+    add({"batch-steps"}, "minibatches of single steps; leave out '--batch-trajectories'");
+  if (!searches && networks && data.actions.is_discrete())
+    add({"standardize-actions"}, "continuous actions; leave it out");
+
+  if (searches || !tables)
+    add({"smoothing"},
+        "tables that the objective chooses; add '--policy tabular' and '--choose objective'");
+  if (!searches || !features) add({"cosines"}, "policies on features; add '--policy features'");
+  // Of tables on planes it has a say in which of several answers is given.
+  if (!searches || (tables && !PlaneView::is_wide(data.observations)))
+    add({"ridge"}, "policies on features; add '--policy features'");
+  // Of k-max a search for a given k still takes how many clusters it starts from, not an answer.
+  if (options.k > 0)
+    add({"k-max", "separation"}, "'-k auto'; leave it out");
+  else if (networks)
+    add({"separation"}, "policies on features or in tables; add '--policy features'");
+  return unused;
 }
 
 }  // namespace kindred::pg_kmeans

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/core/options.h"
+#include "kindred/core/progress.h"
 #include "kindred/policies/merge.h"
 
 namespace kindred::pg_kmeans {
@@ -67,5 +69,10 @@ struct Options {
 
 /// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
 Options resolve(Options options, const Trajectories& data);
+/// The same on the device of the run: where k is known, networks on a GPU need no search.
+Options resolve_for(const RunContext& run, const Options& requested, const Trajectories& data);
+/// Throws as resolve does.
+std::vector<UnusedOptions> unused_options(const Options& requested, const Trajectories& data,
+                                          const RunContext& run);
 
 }  // namespace kindred::pg_kmeans

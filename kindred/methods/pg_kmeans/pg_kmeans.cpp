@@ -265,17 +265,6 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
           std::vector(static_cast<std::size_t>(options.restarts), clusters)};
 }
 
-/// The search on planes runs on the CPU; where k is known, networks on the GPU need no search.
-Options resolve_for(const RunContext& run, const Options& requested, const Trajectories& data) {
-  auto options = resolve(requested, data);
-  if (run.device == "cpu" || !options.searches() || options.policy != PolicyKind::kMlp ||
-      requested.k == 0 || requested.choose != Choose::kAuto)
-    return options;
-  auto by_objective = requested;
-  by_objective.choose = Choose::kObjective;
-  return resolve(by_objective, data);
-}
-
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {

@@ -71,4 +71,23 @@ Options resolve(Options options, const Trajectories& data) {
   return options;
 }
 
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& data,
+                                          const RunContext& /*run*/) {
+  const auto policies = policy_class_for(data);
+  const bool planes = policies == PolicyClass::kPlanes, tables = policies == PolicyClass::kTables;
+  const std::string instead = planes ? "networks" : "tables";
+  std::vector<UnusedOptions> unused;
+  const auto add = [&](const std::string& name, const std::string& purpose) {
+    unused.push_back({{name}, purpose + "; leave it out"});
+  };
+  if (options.k > 0) add("k-max", "'-k auto'");
+  if (planes || tables)
+    add("random-features", "policies on features, and this data gets " + instead);
+  // Of tables on planes it has a say in which of several answers is given.
+  if (tables && !PlaneView::is_wide(data.observations))
+    add("l2", "policies on features, and this data gets " + instead);
+  if (planes) add("restarts", "policies on features or in tables, and this data gets " + instead);
+  return unused;
+}
+
 }  // namespace kindred::policy_search

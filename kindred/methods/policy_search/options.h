@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kindred/core/options.h"
 #include "kindred/methods/pg_kmeans/options.h"
@@ -28,6 +29,8 @@ PolicyClass policy_class_for(const Trajectories& data);
 
 /// Throws InvalidArgument when the options do not fit the data.
 Options resolve(Options options, const Trajectories& data);
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& data,
+                                          const RunContext& run);
 
 /// The same in terms of PG-Kmeans' options, whose fit with exact policies is shared.
 pg_kmeans::Options as_pg_kmeans(const Options& options, PolicyClass policies);

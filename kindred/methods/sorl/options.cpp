@@ -53,4 +53,10 @@ Options resolve(Options options, const Trajectories& data) {
   return options;
 }
 
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& /*data*/,
+                                          const RunContext& /*run*/) {
+  if (options.merge_to > 0 && options.merge_to < options.k) return {};
+  return {{{"merge-rule"}, "merging; add a '--merge-to' below '-k'"}};
+}
+
 }  // namespace kindred::sorl

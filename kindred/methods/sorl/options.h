@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kindred/clustering/network_inputs.h"
 #include "kindred/core/options.h"
+#include "kindred/core/progress.h"
 #include "kindred/policies/merge.h"
 #include "kindred/policies/over_steps.h"
 
@@ -41,5 +43,7 @@ struct Options {
 
 /// The options as they will be used on `data`. Throws InvalidArgument when they cannot be.
 Options resolve(Options options, const Trajectories& data);
+std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& data,
+                                          const RunContext& run);
 
 }  // namespace kindred::sorl
