@@ -72,9 +72,11 @@ class Fit {
     require_device(device);
     if (!preset.empty()) method_->use_preset(preset);
     const auto table = method_->describe();
+    const auto usual = to_json(table);
     from_json(table, nlohmann::json::parse(options), method);
     request_.dataset = data_.options;
     request_.method = method_.get();
+    request_.set_by_user = changed_options(table, usual);
     request_.folder = RunFolder(folder);
     request_.force = force;
     request_.command = "kindred (Python)";

@@ -171,6 +171,22 @@ def test_errors_are_the_programs_sentences(episodes):
         kindred.PGKMeans(run="/proc/nothing/run").fit(episodes)
 
 
+def test_options_that_a_fit_would_not_read_are_refused(episodes):
+    unread = kindred.PGKMeans(n_clusters=2, hidden=64)
+    sentence = "'--hidden' is for policies that are networks; add '--policy mlp'"
+    with pytest.raises(ValueError) as refused:
+        unread.fit(episodes)
+    assert str(refused.value) == sentence
+    with pytest.raises(ValueError, match=sentence):
+        kindred.cluster(episodes, k=2, hidden=64)
+    with pytest.raises(ValueError, match="'--k-max' is for '-k auto'; leave it out"):
+        kindred.PolicySearch(n_clusters=2, k_max=4).fit(episodes)
+    # clone passes every parameter, so only what differs from the default counts
+    assert clone(unread).get_params() == unread.get_params()
+    assert len(clone(unread).set_params(hidden=128).fit(episodes).labels_) == 24
+    kindred.PGKMeans(n_clusters=2, preset="paper", hidden=16, restarts=1, max_rounds=1).fit(episodes)
+
+
 def test_sklearns_tools_take_lists_of_episodes(episodes, truth):
     model = kindred.PGKMeans(random_state=0)
     assert clone(model.set_params(n_clusters=2)).get_params() == model.get_params()
