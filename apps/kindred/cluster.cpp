@@ -126,6 +126,12 @@ struct ClusterCommand {
                     counted(record.k(), "cluster", "clusters")));
     tell("sizes", fmt::format("{}", fmt::join(result["sizes"].get<std::vector<int>>(), " ")));
     tell("policies", policies_words(record));
+    if (result.contains("sure"))
+      tell("sure", result["sure"] ? "yes" : "no: " + result["doubt"].get<std::string>());
+    if (record.k() == 1 && result.contains("episodes_differ"))
+      tell("met", fmt::format("{:.0f} % of steps are in states that other episodes have been in",
+                              100.0 * result["episodes_differ"]["met"].get<double>()));
+    if (result.contains("best_two")) tell("best two", best_two_words(result["best_two"]));
     if (const auto searched = result.value("searched", std::int64_t{0});
         searched > 0 && searched < record.dataset["episodes"])
       tell("found on", fmt::format("{} of them; the others went to the policy that explains them "
@@ -224,20 +230,26 @@ struct ClusterCommand {
     return fmt::format("{} found; more were not judged", k);
   }
 
+  /// The best division into two, and how to have it.
+  std::string best_two_words(const Json& two) const {
+    std::vector<std::string> cluster{"cluster"};
+    cluster.insert(cluster.end(), dataset.files.begin(), dataset.files.end());
+    cluster.insert(cluster.end(), {"-k", "2"});
+    return fmt::format("{} and {}: {}", two["sizes"][0].get<int>(), two["sizes"][1].get<int>(),
+                       command_line(cluster));
+  }
+
   /// How many policies there are, as far as conflicts tell.
   static std::string counted_words(const Json& result) {
     const std::int64_t k = result["k"], least = result["k_least"], most = result["k_most"];
-    const bool sure = result["sure"];
-    if (k == 1 && most == 1 && sure)
-      return "1; no division predicts better or acts differently in like states";
-    if (k == 1 && most == 1)
-      return "1; groups of every division act alike in like states, but some predict better";
-    if (k == 1)
-      return fmt::format("no evidence for more than 1; {} groups never met in like states", most);
-    if (least == k && most == k)
-      return fmt::format("{} found, every two act differently in like states{}", k,
-                         sure ? "" : "; not beyond doubt");
-    return fmt::format("{} found; {} would do, up to {} may differ", k, least, most);
+    if (k > 1 && least == k && most == k)
+      return fmt::format("{} found, every two act differently in like states", k);
+    if (k > 1 && result["view"] == "by the size of their noise")
+      return fmt::format("{} found that differ in their noise, not in what they do", k);
+    if (k > 1)
+      return fmt::format("{} found; {} would explain the data, up to {} may differ", k, least,
+                         most);
+    return result["sure"] ? "1" : "no evidence for more than 1";
   }
 
   /// An objective can be infinite, which JSON writes as null.
@@ -297,9 +309,12 @@ struct ClusterCommand {
                             "k_least",
                             "k_most",
                             "sure",
+                            "doubt",
                             "view",
                             "persistence",
                             "pairs",
+                            "best_two",
+                            "episodes_differ",
                             "considered",
                             "almost_as_good",
                             "v",

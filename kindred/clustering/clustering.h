@@ -126,11 +126,19 @@ struct RelationCounts {
 
 /// How much episodes, whatever their clusters, act differently from one another in like states.
 struct EpisodeEffect {
-  bool known = false;   ///< Whether it was looked for, and enough episodes met.
-  double z = 0.0;       ///< Standard errors over episodes.
-  double share = 0.0;   ///< Of the squared difference of actions, what goes with the episode.
-  double error = 0.0;   ///< Standard error of the share.
-  double met = 0.0;     ///< Share of the steps looked at that are in states another episode has been in.
+  bool known = false;  ///< Whether it was looked for, and enough episodes met.
+  double z = 0.0;      ///< Standard errors over episodes.
+  double share = 0.0;  ///< Of the squared difference of actions, what goes with the episode.
+  double error = 0.0;  ///< Standard error of the share.
+  double met =
+      0.0;  ///< Share of the steps looked at that are in states another episode has been in.
+};
+
+/// The best division into two clusters, where the answer is one.
+struct BestTwo {
+  std::array<std::int64_t, 2> sizes{};
+  double v = 0.0;
+  PairVerdict pair;
 };
 
 /// How many policies there are, as far as conflicts tell.
@@ -138,10 +146,12 @@ struct PolicyCount {
   std::int64_t least = 1;    ///< Fewer cannot explain the data.
   std::int64_t most = 1;     ///< If clusters that never met are of different policies.
   bool sure = false;         ///< Nothing is undecided.
+  std::string doubt;         ///< Why it is not sure, in words.
   std::string view;          ///< What policies were taken to see.
   double persistence = 1.0;  ///< NMI of the labels that each half of the steps leads to.
   std::vector<PairVerdict> pairs;
   EpisodeEffect episodes;  ///< Where no clusters that conflict were found.
+  std::optional<BestTwo> best_two{};
 };
 
 /// The best answer with one number of clusters, where several were looked at.

@@ -139,26 +139,31 @@ void describe_considered(const Clustering& clustering, Json& result) {
                    {"conflict", one.conflict}});
   }
   result["considered"] = all;
-  if (clustering.k_found)
+  if (clustering.k_found && !clustering.count)
     result["almost_as_good"] = fewer_almost_as_good(clustering.considered, clustering.k());
 }
 
 /// What conflicts say of the number of policies and of every two clusters.
 void describe_count(const PolicyCount& count, Json& result) {
+  const auto described = [](const PairVerdict& pair) {
+    return Json{{"clusters", {pair.first, pair.second}},
+                {"relation", name_of(pair.relation)},
+                {"z", pair.z},
+                {"foretold", pair.foretold},
+                {"met", pair.met},
+                {"steps", pair.example}};
+  };
   auto pairs = Json::array();
-  for (const auto& pair : count.pairs)
-    pairs.push_back({{"clusters", {pair.first, pair.second}},
-                     {"relation", name_of(pair.relation)},
-                     {"z", pair.z},
-                     {"foretold", pair.foretold},
-                     {"met", pair.met},
-                     {"steps", pair.example}});
+  for (const auto& pair : count.pairs) pairs.push_back(described(pair));
   result.update({{"k_least", count.least},
                  {"k_most", count.most},
                  {"sure", count.sure},
+                 {"doubt", count.doubt},
                  {"view", count.view},
                  {"persistence", count.persistence},
                  {"pairs", pairs}});
+  if (const auto& two = count.best_two)
+    result["best_two"] = {{"sizes", two->sizes}, {"v", two->v}, {"pair", described(two->pair)}};
   if (count.episodes.known)
     result["episodes_differ"] = {{"z", count.episodes.z},
                                  {"share", count.episodes.share},

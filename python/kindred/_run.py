@@ -105,6 +105,12 @@ class Run:
         return sure
 
     @property
+    def doubt(self) -> str | None:
+        """Why the number of policies is not sure, in words; empty where it is."""
+        doubt: str | None = self.record["result"].get("doubt")
+        return doubt
+
+    @property
     def pairs(self) -> list[dict[str, Any]]:
         """For every two clusters: 'different', 'same', 'never met' or 'undecided', and the evidence."""
         return list(self.record["result"].get("pairs", []))

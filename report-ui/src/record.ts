@@ -94,6 +94,11 @@ export interface RunRecord {
     k_least?: number;
     k_most?: number;
     sure?: boolean;
+    /// Why it is not sure, in words; empty where it is.
+    doubt?: string;
+    /// Where one policy is found: what was looked for.
+    episodes_differ?: {z: number; share: number; error: number; met: number};
+    best_two?: {sizes: number[]; v: number; pair: {relation: string; z: number; met: number}};
     /// Divisions unlike this one that predict as well; only where the method looks for them.
     alternatives?: {v: number; nmi: number}[];
     /// How many trajectories the answer was found on, where not on all.

@@ -1,5 +1,5 @@
 // What the numbers of a run mean, in words.
-import {counted, measure, number} from './format';
+import {counted, measure, number, percent} from './format';
 import type {RunRecord} from './record';
 
 /// Whose NMI the record calls the ceiling. It is not a bound: ties can be broken better.
@@ -32,16 +32,28 @@ function almost({result: {almost_as_good: fewer = []}}: RunRecord): string {
 
 /// How many policies there are, as far as conflicts tell.
 function whatConflictsSay(run: RunRecord): string {
-  const {k, k_least: least, k_most: most, sure} = run.result;
-  if (k === 1) {
-    return most === 1 ? `Groups of every division act alike in like states${
-      sure ? '' : ', though some predict held-out trajectories better'}.`
-      : 'There is no evidence for more: groups that differ were never in like states.';
-  }
-  return least === k && most === k
-    ? `Every two act differently in like states${sure ? '' : ', not beyond doubt'}.`
-    : `${least} would explain the data; up to ${most} may be different.`;
+  const {k, k_least: least, k_most: most, doubt} = run.result;
+  const found = k === 1 ? whatOneMeans(run)
+    : least === k && most === k ? 'Every two act differently in like states.'
+      : `${least} would explain the data; up to ${most} may be different.`;
+  return doubt ? `${found} Not sure: ${doubt}.` : found;
 }
+
+/// What was looked for without being found, and the best division into two.
+function whatOneMeans({result: {episodes_differ: episodes, best_two: two}}: RunRecord): string {
+  const looked = episodes ? `No groups that act differently were found in the ${
+    percent(episodes.met)} of steps that are in states other trajectories have been in.`
+    : 'No trajectories were in like states often enough to compare them.';
+  return two ? `${looked} The best division into two has ${two.sizes.join(' and ')} trajectories; ${
+    relationWords[two.pair.relation]} (-k 2 shows it).` : looked;
+}
+
+const relationWords: Record<string, string> = {
+  different: 'they act differently but are predicted no better',
+  same: 'they act alike in like states',
+  undecided: 'they met too seldom to tell whether they act alike',
+  'never met': 'they were never in like states',
+};
 
 /// What was checked of it: what one more would be worth.
 export function whyThatMany(run: RunRecord): string {

@@ -64,6 +64,29 @@ double nmi(const Clustering& found, const Trajectories& data) {
   return normalized_mutual_information(found.labels, data.labels.span());
 }
 
+/// One policy for everything and a ruler for states, as the search makes them.
+struct Seen {
+  explicit Seen(const Trajectories& data)
+      : targets(std::make_shared<ActionTargets>(data.actions)),
+        map(FeatureMap(data.observations, 0)
+                .with_metric(
+                    learn_metric(data, FeatureMap(data.observations, 0), *targets, workers).factor,
+                    20)),
+        evidence(data, map, targets, 10.0, workers, "cpu", *one_process(), 30.0),
+        folds(draw_folds(data.ids, kCommonFolds, 1).front()),
+        common(map, targets->count(), folds,
+               evidence.statistics().cluster_sums(folds, kCommonFolds), std::array{10.0}),
+        halves(data) {}
+
+  Workers workers{2};
+  std::shared_ptr<ActionTargets> targets;
+  FeatureMap map;
+  FeatureEvidence evidence;
+  std::vector<std::int32_t> folds;
+  CommonPolicy common;
+  StepHalves halves;
+};
+
 TEST(PolicySearch, FindsHowManyPoliciesThereAre) {
   for (const std::int64_t policies : {1, 2, 4}) {
     const auto data =
@@ -111,29 +134,6 @@ TEST(PolicySearch, TellsPoliciesApartThatDifferInTheirNoiseAlone) {
   EXPECT_EQ(found.count->least, 1);
   EXPECT_FALSE(found.count->sure);
 }
-
-/// One policy for everything and a ruler for states, as the search makes them.
-struct Seen {
-  explicit Seen(const Trajectories& data)
-      : targets(std::make_shared<ActionTargets>(data.actions)),
-        map(FeatureMap(data.observations, 0)
-                .with_metric(learn_metric(data, FeatureMap(data.observations, 0), *targets, workers)
-                                 .factor,
-                             20)),
-        evidence(data, map, targets, 10.0, workers, "cpu", *one_process(), 30.0),
-        folds(draw_folds(data.ids, kCommonFolds, 1).front()),
-        common(map, targets->count(), folds,
-               evidence.statistics().cluster_sums(folds, kCommonFolds), std::array{10.0}),
-        halves(data) {}
-
-  Workers workers{2};
-  std::shared_ptr<ActionTargets> targets;
-  FeatureMap map;
-  FeatureEvidence evidence;
-  std::vector<std::int32_t> folds;
-  CommonPolicy common;
-  StepHalves halves;
-};
 
 /// What conflicts say of the true labels, as if either half of the steps had led to them.
 PartitionVerdict verdict_on_truth(const Trajectories& data, std::int64_t k = 2) {
@@ -183,13 +183,15 @@ TEST(PolicyConflicts, SayNothingOfGroupsThatNeverMet) {
 }
 
 TEST(PolicyConflicts, TellTheWholeWhereNoPairIsDecided) {
-  // Four policies of three episodes each.
-  const auto verdict = verdict_on_truth(
-      points(12, {0.6, 0.9, 1.2, 1.5}, {0.15, 0.15, 0.15, 0.15}, {0.0, 0.0, 0.0, 0.0}, 11), 4);
-  double most = 0.0;
-  for (const auto& pair : verdict.pairs) most = std::max(most, pair.z);
-  EXPECT_GT(verdict.z, 4.0);
-  EXPECT_GT(verdict.z, most);
+  // Eight policies of six episodes each.
+  std::vector<double> gains;
+  for (int i = 0; i < 8; ++i) gains.push_back(0.5 + 0.2 * i);
+  const auto verdict =
+      verdict_on_truth(points(48, gains, std::vector(8, 0.15), std::vector(8, 0.0), 11), 8);
+  std::vector<double> z;
+  for (const auto& pair : verdict.pairs) z.push_back(pair.z);
+  EXPECT_LT(median(z), 4.0);  // from which on a pair is different
+  EXPECT_GT(verdict.z, 5.0);
 }
 
 TEST(PolicyConflicts, AGroupOfTwoEpisodesIsNotJudged) {
@@ -217,7 +219,7 @@ TEST(EpisodeEffect, IsNotThereForOnePolicy) {
     const auto effect = effect_in(points(40, {1.0}, {0.2}, {0.0}, seed));
     EXPECT_TRUE(effect.known);
     EXPECT_LT(std::abs(effect.z), 3.0) << "seed " << seed;
-    EXPECT_GT(effect.met, 0.3);
+    EXPECT_GT(effect.met, 0.1);
   }
 }
 
@@ -299,8 +301,7 @@ TEST(FeatureMetric, FindsTheDirectionAPolicyLooksAlong) {
   data.observations = Observations::dense(Column<float>(std::move(seen)), 5);
   data.actions = Actions::continuous(Column<float>(std::move(done)), 1);
   const FeatureMap numbers(data.observations, 0);
-  const auto factor =
-      learn_metric(data, numbers, ActionTargets(data.actions), Workers(2)).factor;
+  const auto factor = learn_metric(data, numbers, ActionTargets(data.actions), Workers(2)).factor;
   const auto counts = [&](std::size_t number) {  // the metric's diagonal
     double sum = 0.0;
     for (std::size_t j = 0; j <= number; ++j) sum += std::pow(factor[number * 5 + j], 2);

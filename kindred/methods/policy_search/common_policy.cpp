@@ -21,10 +21,9 @@ CommonPolicy::CommonPolicy(FeatureMap map, std::int64_t targets, std::vector<std
     std::vector<double> noise(static_cast<std::size_t>(targets), 0.0);
     std::vector<std::vector<double>> without;
     for (std::size_t fold = 0; fold * size < sums.size(); ++fold) {
-      without.push_back(
-          solve_policy(layout, std::span(others).subspan(fold * size, size), ridge));
-      const auto missed =
-          ErrorForms::of_targets(layout, without.back()).errors(std::vector{&std::as_const(sums)[fold * size]});
+      without.push_back(solve_policy(layout, std::span(others).subspan(fold * size, size), ridge));
+      const auto missed = ErrorForms::of_targets(layout, without.back())
+                              .errors(std::vector{&std::as_const(sums)[fold * size]});
       for (std::size_t d = 0; d < noise.size(); ++d) noise[d] += missed.values[d] / whole.back();
     }
     for (auto& variance : noise) variance = std::max(kLeastNoise, variance);

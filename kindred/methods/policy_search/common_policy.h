@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "kindred/policies/feature_map.h"
 #include "kindred/policies/episode_statistics.h"
+#include "kindred/policies/feature_map.h"
 
 namespace kindred::policy_search {
 
@@ -34,8 +34,8 @@ class CommonPolicy {
 
  private:
   FeatureMap map_;
-  std::vector<std::int32_t> folds_;             // [episodes]
-  std::vector<std::vector<double>> without_;    // [folds][features, targets]
+  std::vector<std::int32_t> folds_;           // [episodes]
+  std::vector<std::vector<double>> without_;  // [folds][features, targets]
   std::vector<double> weights_, noise_;
 };
 

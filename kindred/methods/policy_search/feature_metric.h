@@ -22,8 +22,8 @@ struct LearnedMetric {
   std::vector<double> noise;
 };
 
-/// `numbers` is a map without cosines. Looks at a sample of the steps. Throws Interrupted when asked
-/// to stop.
+/// `numbers` is a map without cosines. Looks at a sample of the steps. Throws Interrupted when
+/// asked to stop.
 LearnedMetric learn_metric(const Trajectories& data, const FeatureMap& numbers,
                            const ActionTargets& targets, const Workers& workers);
 

@@ -98,9 +98,8 @@ std::vector<double> standardise(std::size_t targets, std::array<StepSample, 2>& 
     square = count > 0.0 ? std::sqrt(std::max(square / count, kLeastNoise)) : 1.0;
   for (auto& half : halves)
     for (std::size_t i = 0; i < half.residuals.size(); ++i)
-      half.residuals[i] =
-          static_cast<float>(std::clamp(half.residuals[i] / squares[i % targets],
-                                        -kFarthestResidual, kFarthestResidual));
+      half.residuals[i] = static_cast<float>(std::clamp(half.residuals[i] / squares[i % targets],
+                                                        -kFarthestResidual, kFarthestResidual));
   return squares;
 }
 

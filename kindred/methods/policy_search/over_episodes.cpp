@@ -52,8 +52,8 @@ EpisodeMean sum_of(const EpisodeMean& a, const EpisodeMean& b) {
   const double variance = a.error * a.error + b.error * b.error;
   result.mean = a.mean + b.mean;
   result.error = std::sqrt(variance);
-  result.freedom = variance * variance /
-                   (std::pow(a.error, 4) / a.freedom + std::pow(b.error, 4) / b.freedom);
+  result.freedom =
+      variance * variance / (std::pow(a.error, 4) / a.freedom + std::pow(b.error, 4) / b.freedom);
   result.moves = a.moves;
   for (const auto& [episode, move] : b.moves) result.moves[episode] += move;
   return result;

@@ -111,12 +111,11 @@ class Groups {
       const auto here = at_distance(there, own_steps, rules.same_distance);
       if (!here) continue;
       const auto twin = begin_[own] + *here;
-      const auto other = begin_[group] + static_cast<std::size_t>(
-                                             std::ranges::find(steps, there) - steps.begin());
+      const auto other =
+          begin_[group] + static_cast<std::size_t>(std::ranges::find(steps, there) - steps.begin());
       Telling telling;
       telling.other = step_[other];
-      telling.farther =
-          apart(residual(s), residual(other)) - apart(residual(s), residual(twin));
+      telling.farther = apart(residual(s), residual(other)) - apart(residual(s), residual(twin));
       for (std::size_t d = 0; d < targets_; ++d) {
         const float difference = expected[own * targets_ + d] - expected[group * targets_ + d];
         telling.expected += difference * difference;
@@ -193,7 +192,7 @@ void judge_pair(const Direction& there, const Direction& back, const Rules& rule
   verdict.met = looked_at > 0.0 ? (there.met + back.met) / looked_at : 0.0;
   const auto fewest = std::min(std::ssize(there.farther), std::ssize(back.farther));
   if (fewest < rules.fewest_episodes) return;
-  const auto both_ways = [&](Direction::Episodes Direction::* what) {
+  const auto both_ways = [&](Direction::Episodes Direction::*what) {
     return sum_of(over_episodes(there.*what), over_episodes(back.*what));
   };
   const auto farther = both_ways(&Direction::farther), foretold = both_ways(&Direction::foretold),
@@ -281,16 +280,17 @@ std::vector<std::int32_t> labels_in(const Evidence& half, std::span<const std::i
 }
 
 ConflictTest::ConflictTest(const Trajectories& data, const Trajectories& seen,
-                           const CommonPolicy& common, const StepHalves& halves,
-                           const Rules& rules, const Workers& workers)
+                           const CommonPolicy& common, const StepHalves& halves, const Rules& rules,
+                           const Workers& workers)
     : seen_(seen),
       rules_(rules),
       workers_(workers),
       dim_(common.map().inputs().count()),
       targets_(ActionTargets(data.actions).count()) {
   const auto most = most_compared(common);
-  samples_ = look_at(data, common, {some_steps(data, halves, 0, most), some_steps(data, halves, 1, most)},
-                     workers);
+  samples_ =
+      look_at(data, common, {some_steps(data, halves, 0, most), some_steps(data, halves, 1, most)},
+              workers);
 }
 
 PartitionVerdict ConflictTest::judge(const HalvedLabels& partition) const {
@@ -336,8 +336,7 @@ PartitionVerdict ConflictTest::judge(const HalvedLabels& partition) const {
 }
 
 EpisodeEffect episode_effect(const Trajectories& data, const CommonPolicy& common,
-                             const StepHalves& halves, const Rules& rules,
-                             const Workers& workers) {
+                             const StepHalves& halves, const Rules& rules, const Workers& workers) {
   const auto samples =
       look_at(data, common, whole_episodes(data, halves, most_compared(common)), workers);
   const auto dim = static_cast<std::size_t>(common.map().inputs().count());
@@ -366,9 +365,9 @@ EpisodeEffect episode_effect(const Trajectories& data, const CommonPolicy& commo
         const auto twin = at_distance(others, own_steps, rules.same_distance);
         if (others == kNowhere || !twin) continue;
         const auto other = std::ranges::find(distance, others) - distance.begin();
-        told[s] = {apart(residual(here, s), residual(there, static_cast<std::size_t>(other))),
-                   apart(residual(here, s),
-                         residual(there, static_cast<std::size_t>(first) + *twin))};
+        told[s] = {
+            apart(residual(here, s), residual(there, static_cast<std::size_t>(other))),
+            apart(residual(here, s), residual(there, static_cast<std::size_t>(first) + *twin))};
       }
     });
     for (std::size_t s = 0; s < m; ++s) {

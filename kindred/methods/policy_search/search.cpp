@@ -1,5 +1,7 @@
 #include "kindred/methods/policy_search/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -121,13 +123,16 @@ class Search {
     else
       find_conflicts_in(best, data_, common);
     auto result = conclude(std::move(best));
-    if (options_.k == 0 && result.answer().fit.k == 1 && !data_.actions.is_discrete() &&
-        act_alike(result.count->episodes)) {
+    if (options_.k != 1 && !is_partition_of_policies(result.answer()) &&
+        !data_.actions.is_discrete() && result.count->episodes.known &&
+        result.count->episodes.z < kStandardErrors) {
       auto by_noise = search_noise(common);
-      if (by_noise.answer().fit.k > 1)
+      if (is_partition_of_policies(by_noise.answer())) {
         result = std::move(by_noise);
-      else
-        result.count->sure = result.count->sure && act_alike(by_noise.count->episodes);
+      } else if (result.count->sure && !act_alike(by_noise.count->episodes)) {
+        result.count->sure = false;
+        result.count->doubt = "noise differs from episode to episode";
+      }
     }
     result.recorded = recorded;
     result.statistics_seconds = statistics_seconds_;
@@ -199,8 +204,9 @@ class Search {
   /// more clusters predict better.
   void search(Sight& sight) const {
     const auto most_possible = data_.episodes() / kFewestInACluster;
-    for (auto most = options_.k > 0 ? options_.k : options_.k_max;; most *= 2) {
+    for (auto most = std::max(options_.k, options_.k_max);; most *= 2) {
       auto upto = options_;
+      upto.k = 0;
       upto.k_max = most;
       const SearchContext context{data_, upto, run_};
       auto on_linear = descend(context, *sight.linear, options_.starts, most + kSpare);
@@ -212,6 +218,8 @@ class Search {
       std::ranges::move(on_rich, std::back_inserter(sight.descents));
       if (options_.k > 0 || sight.best().fit.k + 1 < most || most >= most_possible) break;
     }
+    if (options_.k > 0)
+      std::erase_if(sight.answers, [&](const Answer& answer) { return answer.fit.k > options_.k; });
     for (std::size_t i = 0; i < sight.answers.size(); ++i) note_agreement(sight, i);
   }
 
@@ -263,15 +271,14 @@ class Search {
 
   /// Asks, from many clusters to few, whether groups act differently in like states, until they do:
   /// in one half of the steps, of labels that the other half leads to. States are those of `data`.
-  void find_conflicts_in(Sight& sight, const Trajectories& data,
-                         const CommonPolicy& common) const {
+  void find_conflicts_in(Sight& sight, const Trajectories& data, const CommonPolicy& common) const {
     run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
     const StepHalves halves(data);
     const ConflictTest test(data, sight.data, common, halves, rules_, run_);
     std::array<std::shared_ptr<const FeatureEvidence>, 2> half;
     for (const std::size_t which : {0, 1})
-      half[which] = evidence(halves.half(sight.data, static_cast<int>(which)), sight, "cpu",
-                             *one_process());
+      half[which] =
+          evidence(halves.half(sight.data, static_cast<int>(which)), sight, "cpu", *one_process());
     bool is_found = false;
     for (auto i = sight.answers.size() - 1; i > 0; --i) {
       auto& answer = sight.answers[i];
@@ -301,14 +308,15 @@ class Search {
 
   /// Where episodes act alike on average, there may still be policies that differ in their noise.
   SearchResult search_noise(const CommonPolicy& common) {
-    auto sight = look(View::kNoise, with_noise_as_action(data_, common, ActionTargets(data_.actions),
-                                                         run_));
+    auto sight =
+        look(View::kNoise, with_noise_as_action(data_, common, ActionTargets(data_.actions), run_));
     summarise(sight);
     search(sight);
     find_conflicts_in(sight, sight.data, common_policy(sight));
     auto result = conclude(std::move(sight));
     result.count->least = 1;
     result.count->sure = false;
+    result.count->doubt = "they differ in their noise alone";
     return result;
   }
 
@@ -341,6 +349,16 @@ class Search {
     });
   }
 
+  static std::optional<BestTwo> best_two(const std::vector<Answer>& answers) {
+    const auto found =
+        std::ranges::find_if(answers, [](const Answer& answer) { return answer.fit.k == 2; });
+    if (found == answers.end() || found->pairs.empty()) return std::nullopt;
+    const auto second = std::ranges::count(found->fit.labels, 1);
+    return BestTwo{.sizes = {std::ssize(found->fit.labels) - second, second},
+                   .v = found->held_out.v,
+                   .pair = found->pairs.front()};
+  }
+
   PolicyCount count_policies(const Sight& sight, std::size_t chosen) const {
     const auto& answers = sight.answers;
     const auto& answer = answers[chosen];
@@ -352,32 +370,46 @@ class Search {
     count.least = least_policies_of(answer);
     count.most = answer.fit.k;
     for (std::size_t i = chosen + 1; i < answers.size(); ++i)
-      if (none_same(answers[i], rules_) && predicts_better(sight, i))
-        count.most = answers[i].fit.k;
-    if (count.least != answer.fit.k || count.most != answer.fit.k) return count;
-    count.sure = answer.fit.k > 1 ? is_sure(answer) : one_is_sure(sight);
+      if (none_same(answers[i], rules_) && predicts_better(sight, i)) count.most = answers[i].fit.k;
+    if (answer.fit.k == 1) count.best_two = best_two(answers);
+    count.doubt =
+        answer.fit.k > 1 ? doubt_of_several(answer.fit.k, count) : doubt_of_one(sight, count);
+    count.sure = count.doubt.empty();
     return count;
   }
 
-  bool is_sure(const Answer& answer) const {
-    return answer.persistence >= rules_.surely_persists &&
-           std::ranges::all_of(answer.pairs, [&](const PairVerdict& pair) {
-             return std::min(pair.z, pair.foretold) >= rules_.surely_different;
-           });
+  /// Why the number is not sure; nothing where it is.
+  std::string doubt_of_several(std::int64_t k, const PolicyCount& count) const {
+    if (count.least < k)
+      return fmt::format("{} would explain the data as well as anything seen", count.least);
+    if (count.most > k) return fmt::format("up to {} may be different", count.most);
+    if (count.persistence < rules_.surely_persists)
+      return fmt::format("half of the steps leads to other labels (NMI {:.2f})", count.persistence);
+    for (const auto& pair : count.pairs)
+      if (const double z = std::min(pair.z, pair.foretold); z < rules_.surely_different)
+        return fmt::format("two differ by {:.1f} standard errors; from {:.0f} on it would be sure",
+                           z, rules_.surely_different);
+    return "";
   }
 
-  /// Episodes must act alike, and dividing them neither predict better nor part what acts
-  /// differently.
-  bool one_is_sure(const Sight& sight) const {
+  std::string doubt_of_one(const Sight& sight, const PolicyCount& count) const {
+    const auto& episodes = sight.episodes;
+    if (count.most > 1)
+      return fmt::format("{} groups met too seldom in like states to tell", count.most);
+    if (!episodes.known) return "too few episodes have been in like states";
+    if (episodes.z >= rules_.differ_little)
+      return "episodes act differently in like states, but no groups of them do";
+    if (!act_alike(episodes)) return "too few like states to see a small difference";
     const auto& one = sight.answers.front();
-    return act_alike(sight.episodes) && std::ranges::all_of(sight.answers, [&](const Answer& other) {
-      if (other.fit.k == 1) return true;
+    for (const auto& other : std::span(sight.answers).subspan(1)) {
       const auto gain = sight.rich->gain(one.held_out, other.held_out);
-      return gain.mean <= kStandardErrors * gain.error &&
-             std::ranges::all_of(other.pairs, [&](const PairVerdict& pair) {
-               return pair.relation == Relation::kSame && pair.z < rules_.differ_little;
-             });
-    });
+      if (gain.mean > kStandardErrors * gain.error)
+        return fmt::format("{} predict better, though they act alike", other.fit.k);
+      for (const auto& pair : other.pairs)
+        if (pair.relation != Relation::kSame || pair.z >= rules_.differ_little)
+          return fmt::format("of {} groups, two may differ", other.fit.k);
+    }
+    return "";
   }
 
   SearchResult conclude(Sight sight) const {
