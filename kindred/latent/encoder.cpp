@@ -90,7 +90,11 @@ Matrix Encoder::encode(const Trajectories& data, const Workers& workers) const {
     const auto count = std::min(block, order.size() - begin);
     source.fill(std::span(order).subspan(begin, count), kPartSize, workers, batch);
     auto z = engine->encode(parameters, batch.parts);
-    if (weight.defined()) z = at::matmul(z, weight) + bias;
+    // Row by row: a product of many rows can round each otherwise, by how many there are.
+    for (std::int64_t i = 0; weight.defined() && i < z.size(0); ++i) {
+      auto row = z.narrow(0, i, 1);
+      row.copy_(at::matmul(row, weight) + bias);
+    }
     const auto rows = to_matrix(z);
     for (std::size_t i = 0; i < batch.episodes.size(); ++i)
       std::ranges::copy(rows.row(static_cast<std::int64_t>(i)), &latents(batch.episodes[i], 0));
