@@ -116,13 +116,7 @@ class Search {
     summarise(sights.front());
     const auto recorded = sights.front().rich;
     const auto common = common_policy(sights.front());
-    auto best = search_views(std::move(sights));
-    // Actions relative to the state are compared as such, whatever else a policy is taken to see.
-    if (best.view == View::kRelative)
-      find_conflicts_in(best, best.data, common_policy(best));
-    else
-      find_conflicts_in(best, data_, common);
-    auto result = conclude(std::move(best));
+    auto result = conclude(search_views(std::move(sights), common));
     if (options_.k != 1 && !is_partition_of_policies(result.answer()) &&
         !data_.actions.is_discrete() && result.count->episodes.known &&
         result.count->episodes.z < kStandardErrors) {
@@ -188,15 +182,23 @@ class Search {
   }
 
   /// As recorded, and in the view in which one policy predicts best, if it predicts better there:
-  /// the one whose policies then do.
-  Sight search_views(std::vector<Sight> sights) {
+  /// the one whose policies then do, or the other where only that has clusters that conflict.
+  Sight search_views(std::vector<Sight> sights, const CommonPolicy& common) {
     auto& recorded = sights.front();
     search(recorded);
     auto& other = *std::ranges::max_element(sights, {}, &Sight::v_of_one);
-    if (other.view == recorded.view) return std::move(recorded);
+    if (other.view == recorded.view) {
+      find_conflicts(recorded, common);
+      return std::move(recorded);
+    }
     summarise(other);
     search(other);
-    return std::move(other.v_of_best() > recorded.v_of_best() ? other : recorded);
+    const bool is_better = other.v_of_best() > recorded.v_of_best();
+    auto& first = is_better ? other : recorded;
+    auto& second = is_better ? recorded : other;
+    if (find_conflicts(first, common) || options_.k > 0 || !find_conflicts(second, common))
+      return std::move(first);
+    return std::move(second);
   }
 
   /// The best partition for every k: paths down from many random clusters on linear features, where
@@ -269,9 +271,17 @@ class Search {
           std::accumulate(others.begin(), others.end(), 0.0) / static_cast<double>(others.size());
   }
 
-  /// Asks, from many clusters to few, whether groups act differently in like states, until they do:
-  /// in one half of the steps, of labels that the other half leads to. States are those of `data`.
-  void find_conflicts_in(Sight& sight, const Trajectories& data, const CommonPolicy& common) const {
+  /// States are compared as recorded; actions relative to the state are compared as such.
+  bool find_conflicts(Sight& sight, const CommonPolicy& common) const {
+    return sight.view == View::kRelative || sight.view == View::kNoise
+               ? find_conflicts_in(sight, sight.data, common_policy(sight))
+               : find_conflicts_in(sight, data_, common);
+  }
+
+  /// Asks, from many clusters to few, whether groups act differently in like states of `data`,
+  /// until they do: in one half of the steps, of labels that the other half leads to. Returns
+  /// whether they do.
+  bool find_conflicts_in(Sight& sight, const Trajectories& data, const CommonPolicy& common) const {
     run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
     const StepHalves halves(data);
     const ConflictTest test(data, sight.data, common, halves, rules_, run_);
@@ -295,9 +305,10 @@ class Search {
       auto verdict = test.judge(partition);
       answer.pairs = std::move(verdict.pairs);
       answer.conflict = verdict.z;
-      is_found = is_found || is_partition_of_policies(answer);
+      is_found = is_found || (is_partition_of_policies(answer) && predicts_better(sight, i));
     }
     if (!is_found) sight.episodes = episode_effect(data, common, halves, rules_, run_);
+    return is_found;
   }
 
   /// Whether its clusters conflict, no two of them are the same, and both halves of the steps lead
@@ -312,7 +323,7 @@ class Search {
         look(View::kNoise, with_noise_as_action(data_, common, ActionTargets(data_.actions), run_));
     summarise(sight);
     search(sight);
-    find_conflicts_in(sight, sight.data, common_policy(sight));
+    find_conflicts(sight, common);
     auto result = conclude(std::move(sight));
     result.count->least = 1;
     result.count->sure = false;
