@@ -96,6 +96,8 @@ export interface RunRecord {
     sure?: boolean;
     /// Why it is not sure, in words; empty where it is.
     doubt?: string;
+    /// What conflicts say of every two clusters.
+    pairs?: {clusters: [number, number]; relation: string}[];
     /// Where one policy is found: what was looked for.
     episodes_differ?: {z: number; share: number; error: number; met: number};
     best_two?: {sizes: number[]; v: number; pair: {relation: string; z: number; met: number}};

@@ -16,11 +16,17 @@ export function matchedClause(model: Model, cluster: number): string | null {
   const [most] = own.filter(({verdict}) => verdict === 'differ')
       .sort((a, b) => excess(b) - excess(a));
   if (most) return differing(most, cluster, model.report.behaviour);
-  const alike = own.find(({verdict}) => verdict === 'alike');
+  const alike = own.find((matched) => matched.verdict === 'alike' && !conflict(model, matched));
   if (alike) return `acts like ${clusterName(other(alike, cluster))} in similar states`;
   return own.length && own.every(({verdict}) => verdict === 'apart')
     ? `is hardly ever in states like those of ${
       own.length === 1 ? clusterName(other(own[0], cluster)) : 'another policy'}` : null;
+}
+
+/// Whether the search found that the two act differently in like states.
+function conflict({report: {run}}: Model, {pair: [a, b]}: MatchedPair): boolean {
+  return (run.result.pairs ?? []).some(({clusters, relation}) =>
+    relation === 'different' && clusters.includes(a) && clusters.includes(b));
 }
 
 const other = ({pair}: MatchedPair, cluster: number) => pair[0] === cluster ? pair[1] : pair[0];
@@ -52,12 +58,15 @@ function choice(behaviour: Behaviour, action: number): string {
 }
 
 /// One sentence about two policies.
-export function matchedSentence({report}: Model, matched: MatchedPair): string {
+export function matchedSentence(model: Model, matched: MatchedPair): string {
+  const {report} = model;
   const [a, b] = matched.pair.map(clusterName), {between = 0, within = 0} = matched;
   switch (matched.verdict) {
     case 'apart': return `${a} and ${b} are hardly ever in similar states, so how they act there ` +
       'cannot be compared.';
-    case 'alike': return `${a} and ${b} act alike in similar states: they may be one policy in two ` +
+    case 'alike': return conflict(model, matched)
+      ? `On average ${a} and ${b} act alike in similar states, but not in those most alike.`
+      : `${a} and ${b} act alike in similar states: they may be one policy in two ` +
       'places.';
     case 'unclear': return `Whether ${a} and ${b} act differently in similar states is not clear ` +
       `from those there are (${percent(Math.max(...matched.share))} of the steps).`;

@@ -20,12 +20,16 @@ const findings = ({report}: Model) => report.run.dataset.doctor ?? [];
 /// Notes are for those who read on.
 const grave = (model: Model) => findings(model).filter(({severity}) => severity === 'warning');
 
+function oneSentence({report: {run: {result: {doubt}}}}: Model): string {
+  return doubt ? `There is one cluster, so there are no labels to doubt, but it is not sure that there is one policy: ${doubt}.`
+    : 'One policy explains all trajectories, so there are no labels to doubt.';
+}
+
 export function trustSection(model: Model): HTMLElement {
   const margins = marginsFigure(model);
   const sentences = [
     ...model.report.baselines?.states ? [statesSentence(model)] : [],
-    ...model.k > 1 ? [orderSentence(model)] : ['One policy explains all trajectories, so there are no ' +
-      'labels to doubt.'],
+    model.k > 1 ? orderSentence(model) : oneSentence(model),
     ...conflictsSentences(model),
     ...margins ? [] : [marginNote(model)],
   ].filter((sentence) => sentence);
