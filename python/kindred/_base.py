@@ -119,6 +119,7 @@ class Estimator(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         self.k_least_ = run.k_least
         self.k_most_ = run.k_most
         self.sure_ = run.sure
+        self.doubt_ = run.doubt
         self.pairs_ = run.pairs
         self.policies_: list[Policy] = run.policies
 
