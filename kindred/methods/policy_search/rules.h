@@ -43,8 +43,6 @@ struct Rules {
   // What policies are compared on.
   /// Steps of the usual mix of all episodes that every policy has also seen (partial pooling).
   double pooled_steps = 30.0;
-  /// Steps for every random feature, so that features do not outnumber what they are fitted to.
-  std::int64_t steps_per_feature = 25;
 };
 
 }  // namespace kindred::policy_search

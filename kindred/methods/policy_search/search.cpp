@@ -28,6 +28,7 @@ constexpr std::int64_t kRichStarts = 4;        // on many features, where a roun
 constexpr std::size_t kTriedPerK = 2;          // partitions of each sort of start
 constexpr std::int64_t kFewestInACluster = 3;  // episodes, for more clusters to be looked for
 constexpr std::int64_t kAlwaysAsked = 2;       // clusters that are tested for conflicts in any case
+constexpr std::int64_t kStepsPerFeature = 25;  // so that features do not outnumber what they fit
 constexpr double kStandardErrors = 2.0;        // by which a gain counts
 
 /// The data in one view: what can be asked of it and what was found in it.
@@ -150,7 +151,7 @@ class Search {
     sight.targets = std::make_shared<ActionTargets>(sight.data.actions);
     const FeatureMap numbers(sight.data.observations, 0);
     auto learned = learn_metric(sight.data, numbers, *sight.targets, run_);
-    const auto features = std::min(options_.cosines, sight.data.steps() / rules_.steps_per_feature);
+    const auto features = std::min(options_.cosines, sight.data.steps() / kStepsPerFeature);
     sight.map = numbers.with_metric(std::move(learned.factor), features);
     sight.noise_of_one = std::move(learned.noise);
     if (view == View::kRelative) sight.left_out = variance_left_out(data_, *sight.targets);
@@ -352,7 +353,7 @@ class Search {
                                   : static_cast<std::size_t>(found - answers.begin());
   }
 
-  /// Than any answer with fewer clusters, .
+  /// Than any answer with fewer clusters.
   static bool predicts_better(const Sight& sight, std::size_t i) {
     const auto fewer = std::span(sight.answers).first(i);
     return std::ranges::all_of(fewer, [&](const Answer& answer) {
