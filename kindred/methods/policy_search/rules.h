@@ -1,6 +1,6 @@
 // The numbers that decide an answer of policy search, each with its reason. They were chosen on one
-// seed of the development mixtures and on one half of scripts/trust; error levels on other data are
-// not measured yet.
+// seed of the development mixtures and on one half of scripts/trust. On its other half 9 of 200
+// files of one policy are split, none surely; 72 of 200 pairs of policies are joined, 5 surely.
 #pragma once
 
 #include <cstdint>
