@@ -165,7 +165,7 @@ Calibration Calibration::load(const ArrayFileReader& file, std::int64_t k) {
   if (result.held_out) return result;
   result.usual = file.read_finite<double>("calibration/usual", {k}).values;
   result.spread = file.read_finite<double>("calibration/spread", {k}).values;
-  if (std::ranges::any_of(result.spread, [](double spread) { return !(spread > 0.0); }))
+  if (std::ranges::any_of(result.spread, [](double of_one) { return !(of_one > 0.0); }))
     file.refuse("calibration/spread", "holds a deviation that is not above 0");
   return result;
 }

@@ -110,7 +110,7 @@ SampledHalves look_at(const Trajectories& data, const CommonPolicy& common,
                       const Workers& workers) {
   const ActionTargets targets(data.actions);
   SampledHalves result;
-  for (const std::size_t which : {0, 1})
+  for (const std::size_t which : {0UL, 1UL})
     result.half[which] = look_at_half(data, targets, common, steps[which], workers);
   result.deviations = standardise(static_cast<std::size_t>(targets.count()), result.half);
   return result;

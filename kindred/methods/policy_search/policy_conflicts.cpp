@@ -297,12 +297,12 @@ PartitionVerdict ConflictTest::judge(const HalvedLabels& partition) const {
   const auto k = static_cast<std::size_t>(partition.k);
   const auto width = static_cast<std::size_t>(targets_);
   std::vector<Groups> halves;
-  for (const std::size_t which : {0, 1})
+  for (const std::size_t which : {0UL, 1UL})
     halves.emplace_back(samples_.half[which], partition.labels[1 - which], partition.k, dim_,
                         targets_);
   std::vector<Direction> directions(k * k);
   for (std::size_t turn = 0;; ++turn) {
-    for (const std::size_t which : {0, 1}) {
+    for (const std::size_t which : {0UL, 1UL}) {
       const auto& groups = halves[which];
       const auto& policies = *partition.policies[1 - which];
       // In turns every so manieth step; what they tell, in an order that depends on no thread.
@@ -346,7 +346,7 @@ EpisodeEffect episode_effect(const Trajectories& data, const CommonPolicy& commo
   };
   std::map<std::int32_t, EpisodeSum> farther;
   double met = 0.0, looked_at = 0.0, all_apart = 0.0;
-  for (const std::size_t which : {0, 1}) {
+  for (const std::size_t which : {0UL, 1UL}) {
     const auto& here = samples.half[which];
     const auto& there = samples.half[1 - which];
     const auto m = here.steps.size(), n = there.steps.size();

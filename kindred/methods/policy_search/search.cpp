@@ -287,7 +287,7 @@ class Search {
     const StepHalves halves(data);
     const ConflictTest test(data, sight.data, common, halves, rules_, run_);
     std::array<std::shared_ptr<const FeatureEvidence>, 2> half;
-    for (const std::size_t which : {0, 1})
+    for (const std::size_t which : {0UL, 1UL})
       half[which] =
           evidence(halves.half(sight.data, static_cast<int>(which)), sight, "cpu", *one_process());
     bool is_found = false;
@@ -297,7 +297,7 @@ class Search {
           (is_found || !predicts_better(sight, i)))
         continue;
       HalvedLabels partition{.k = answer.fit.k, .labels = {}, .policies = {}};
-      for (const std::size_t which : {0, 1}) {
+      for (const std::size_t which : {0UL, 1UL}) {
         partition.labels[which] = labels_in(*half[which], answer.fit.labels, answer.fit.k);
         partition.policies[which] = std::dynamic_pointer_cast<const ExactCentres>(
             half[which]->centres(partition.labels[which], answer.fit.k, answer.held_out));
