@@ -41,7 +41,7 @@ function whatConflictsSay(run: RunRecord): string {
 
 /// What was looked for without being found, and the best division into two.
 function whatOneMeans({result: {episodes_differ: episodes, best_two: two}}: RunRecord): string {
-  const looked = episodes ? `No groups that act differently were found in the ${
+  const looked = episodes ? `No groups were found that act differently and are predicted better, in the ${
     percent(episodes.met)} of steps that are in states other trajectories have been in.`
     : 'No trajectories were in like states often enough to compare them.';
   return two ? `${looked} The best division into two has ${two.sizes.join(' and ')} trajectories; ${
@@ -49,9 +49,9 @@ function whatOneMeans({result: {episodes_differ: episodes, best_two: two}}: RunR
 }
 
 const relationWords: Record<string, string> = {
-  different: 'they act differently but are predicted no better',
+  different: 'they may act differently, but not beyond doubt',
   same: 'they act alike in like states',
-  undecided: 'they met too seldom to tell whether they act alike',
+  undecided: 'whether they act alike could not be decided',
   'never met': 'they were never in like states',
 };
 

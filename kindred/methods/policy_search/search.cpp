@@ -407,7 +407,7 @@ class Search {
   std::string doubt_of_one(const Sight& sight, const PolicyCount& count) const {
     const auto& episodes = sight.episodes;
     if (count.most > 1)
-      return fmt::format("{} groups met too seldom in like states to tell", count.most);
+      return fmt::format("whether {} groups differ could not be decided", count.most);
     if (!episodes.known) return "too few episodes have been in like states";
     if (episodes.z >= rules_.differ_little)
       return "episodes act differently in like states, but no groups of them do";
