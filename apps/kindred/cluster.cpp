@@ -217,15 +217,10 @@ struct ClusterCommand {
     for (const auto& one : record.result["considered"]) {
       const std::int64_t more = one["k"];
       if (more <= k) continue;
-      const double separation = one["separation"];
       if (one["v"].get<double>() <= record.result["v"].get<double>())
         return fmt::format("{} found; {} would predict no better", k, more);
-      if (separation <= 0.0)
-        return fmt::format("{} found; of {} two could not be told apart", k, more);
-      const double needed = one["needed"];
-      if (separation >= needed) return fmt::format("{} found; to {} one start led alone", k, more);
-      return fmt::format("{} found; of {} two differ by {:.2g} nats per step, {:.2g} would count",
-                         k, more, separation, needed);
+      return fmt::format("{} found; {} predict better but do not act differently in like states", k,
+                         more);
     }
     return fmt::format("{} found; more were not judged", k);
   }

@@ -6,7 +6,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/methods/method.h"
-#include "kindred/policies/exact_policies.h"
+#include "kindred/methods/policy_search/evidence/exact_fits.h"
 #include "kindred/runs/cluster.h"
 #include "rows.h"
 
@@ -113,7 +113,8 @@ Line time_round(const kindred::Trajectories& data, std::int64_t k, std::int64_t 
   for (std::int64_t i = 0; i < data.episodes(); ++i)
     labels.push_back(static_cast<std::int32_t>(i % k));
   kindred::ExactPolicies policies;
-  const auto m = timed([&] { policies = kindred::solve_policies(sums, labels, k, kRidge); });
+  const auto m =
+      timed([&] { policies = kindred::policy_search::solve_policies(sums, labels, k, kRidge); });
   const auto e = timed([&] { sums.episode_costs(policies.weights, k, policies.noise); });
   return {{"M-step of one round", m["seconds"]}, {"E-step of one round", e["seconds"]}};
 }

@@ -3,8 +3,8 @@
 #include <functional>
 #include <numeric>
 
+#include "kindred/methods/policy_search/search.h"
 #include "kindred/policies/episode_statistics.h"
-#include "kindred/policies/partition_search.h"
 #include "kindred/policies/rough_scoring.h"
 #include "kindred/policies/training_turns.h"
 #include "rows.h"
@@ -180,7 +180,7 @@ void time_search(const Settings& settings) {
   RunContext run;
   static_cast<Workers&>(run) = Workers(settings.threads);
   const Task task(settings.problem);
-  SearchOptions options;
+  policy_search::SearchOptions options;
   options.starts = settings.starts;
   options.cosines = settings.cosines;
   settings.turns.take(
@@ -191,8 +191,9 @@ void time_search(const Settings& settings) {
        {"work", task.problem.steps},
        {"unit", "steps"}},
       [&] {
-        SearchResult result;
-        auto line = timed([&] { result = search_partitions(task.data, options, run); });
+        policy_search::SearchResult result;
+        auto line =
+            timed([&] { result = policy_search::search_by_conflicts(task.data, options, run); });
         line["after"] = result.answer().fit.k;
         return line;
       },

@@ -112,6 +112,7 @@ struct PairVerdict {
   double z = 0.0;         ///< Standard errors over episodes; 0 where they never met.
   double foretold = 0.0;  ///< The same along the difference that the other half of steps foretells.
   double met = 0.0;       ///< Share of the steps looked at that are in states both have been in.
+  bool alike_later = false;  ///< They differ, but act alike in the second half of their episodes.
   /// Two steps in like states at which they differ most, one of each; -1 where they never met.
   std::array<std::int64_t, 2> example{-1, -1};
 };
@@ -130,8 +131,8 @@ struct EpisodeEffect {
   double z = 0.0;      ///< Standard errors over episodes.
   double share = 0.0;  ///< Of the squared difference of actions, what goes with the episode.
   double error = 0.0;  ///< Standard error of the share.
-  double met =
-      0.0;  ///< Share of the steps looked at that are in states another episode has been in.
+  double noise = 0.0;  ///< Of what one policy leaves unexplained, what like states do too.
+  double met = 0.0;    ///< Share of the steps that are in states another episode has been in.
 };
 
 /// The best division into two clusters, where the answer is one.
@@ -160,10 +161,7 @@ struct Considered {
   double v = 0.0;           ///< The held-out score.
   double gain = 0.0;        ///< Per step, over the answer before it.
   double gain_error = 0.0;  ///< Standard error of the gain over episodes.
-  double separation =
-      0.0;              ///< What telling its two closest clusters apart gains per step of theirs.
-  double needed = 0.0;  ///< How much that had to be for k to be believed.
-  double agreement = 1.0;  ///< Mean NMI of the other restarts with it.
+  double agreement = 1.0;   ///< Mean NMI of the other restarts with it.
   RelationCounts relations{};
   double conflict = 0.0;  ///< Standard errors by which all its clusters together conflict.
 };

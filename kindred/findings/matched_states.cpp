@@ -8,7 +8,6 @@
 
 #include "kindred/findings/names.h"
 #include "kindred/findings/state_rows.h"
-#include "kindred/policies/separation.h"
 
 namespace kindred::findings {
 namespace {
@@ -17,6 +16,7 @@ constexpr std::int64_t kMatchedClusters = 24, kMatchedColumns = 64;
 constexpr std::int64_t kAskedSteps = 3000, kAnsweringSteps = 24'000;  // of all clusters together
 constexpr std::int64_t kMostAnswering = 10'000;                       // of one
 constexpr std::size_t kNeighbours = 5;  // of its own: the farthest of them is near
+constexpr double kErrors = 2.0;         // standard errors that count
 constexpr double kLeastShare = 0.01;  // of the steps must be matched, and so many, to say anything
 constexpr std::int64_t kLeastMatches = 20;
 constexpr double kAlike = 0.1;         // of the differences within a cluster, or

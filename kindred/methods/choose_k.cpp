@@ -6,11 +6,13 @@
 #include "kindred/clustering/stoppable.h"
 #include "kindred/core/error.h"
 #include "kindred/core/stopwatch.h"
+#include "kindred/methods/policy_search/partition_judge.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "kindred/policies/partition_judge.h"
 
 namespace kindred {
 namespace {
+
+using policy_search::PartitionJudge;
 
 constexpr std::int64_t kPatience = 3;  // numbers of clusters without a higher V, then it ends
 
@@ -84,8 +86,9 @@ class ChoosingK final : public ConfiguredMethod {
                             own("merge-to").get().dump());
     own("k").set(std::max<std::int64_t>(k_, 1));
     method_->check(data, run, set_by_user);
-    const bool can_judge = judged_on_planes(data) ||
-                           (!too_wide_for_closed_form(data) && episodes_to_judge(data).has_value());
+    const bool can_judge = policy_search::judged_on_planes(data) ||
+                           (!policy_search::too_wide_for_closed_form(data) &&
+                            policy_search::episodes_to_judge(data).has_value());
     if (k_ == 0 && !can_judge)
       throw InvalidArgument(
           "{} numbers per observation are too many to find out how many clusters there are; give "
@@ -130,8 +133,8 @@ class ChoosingK final : public ConfiguredMethod {
   Clustering choose(const Trajectories& data, const RunContext& run) {
     const Stopwatch clock;
     timings_ = nlohmann::ordered_json::object();
-    const PartitionJudge judge(data, *episodes_to_judge(data), run);
-    std::vector<Answer> answers{judge.judge_one()};  // the same for every method
+    PartitionJudge judge(data, *policy_search::episodes_to_judge(data), run);
+    std::vector<policy_search::Answer> answers{judge.judge_one()};  // the same for every method
     std::optional<Clustering> best;
     std::size_t chosen = 0;
     double highest = answers.front().held_out.v;

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kindred/policies/device_steps.h"
-#include "kindred/policies/held_out_score.h"
+#include "kindred/policies/piece_cost.h"
 #include "kindred/policies/step_errors.h"
 
 namespace kindred {

@@ -12,7 +12,6 @@
 
 #include "kindred/core/workers.h"
 #include "kindred/policies/episode_statistics.h"
-#include "kindred/policies/evidence.h"
 
 namespace kindred {
 
@@ -56,30 +55,10 @@ struct ExactPolicies {
   double objective = 0.0;       ///< J
 };
 
+/// J, where `errors` ([targets]) are summed over all clusters, and the noise that maximises it.
+double objective_of(std::span<const double> errors, double steps, std::vector<double>& noise);
+
 /// The policies and the noise that maximise J, from the sums of k clusters.
 ExactPolicies solve_policies(const StatisticsLayout& layout, std::span<const double> sums,
                              std::int64_t k, double ridge);
-/// The same for given labels.
-ExactPolicies solve_policies(const EpisodeStatistics& statistics,
-                             std::span<const std::int32_t> labels, std::int64_t k, double ridge);
-
-/// Rounds from given labels, which keep the links, until none changes; clusters that lose their
-/// last episode go.
-ExactFit fit_exact(const EpisodeStatistics& statistics, std::vector<std::int32_t> labels,
-                   double ridge, const Links& links = {}, std::int64_t most_rounds = 100);
-
-/// The same, with the closest two clusters joined and rounds again until at most k are left.
-ExactFit fit_down_to(std::int64_t k, const EpisodeStatistics& statistics,
-                     std::vector<std::int32_t> labels, double ridge, const Links& links,
-                     std::int64_t most_rounds = 100);
-
-/// Which pairs are looked at: all, or the 2k whose episodes lose least under the other's policy as
-/// it stands. What joining two really costs takes solving another policy.
-enum class Joins { kAll, kLikely };
-
-/// The pairs (a < b) whose joining lowers J least, that of the least first; at most `most`.
-std::vector<ClusterPair> closest_pairs(const EpisodeStatistics& statistics,
-                                       std::span<const std::int32_t> labels, std::int64_t k,
-                                       double ridge, std::size_t most, Joins joins = Joins::kAll);
-
 }  // namespace kindred

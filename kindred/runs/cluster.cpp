@@ -12,8 +12,8 @@
 #include "kindred/core/resources.h"
 #include "kindred/core/version.h"
 #include "kindred/data/doctor.h"
+#include "kindred/methods/policy_search/partition_judge.h"
 #include "kindred/nn/device.h"
-#include "kindred/policies/partition_judge.h"
 #include "kindred/runs/memory.h"
 #include "kindred/runs/scores.h"
 
@@ -71,7 +71,7 @@ void require_not_finished(const ClusterRequest& request, const RunContext& run) 
 void judge(const Trajectories& data, const RunContext& run, Clustering& clustering) {
   if (clustering.judgement) return;
   try {
-    clustering.judgement = judge_partition(data, clustering.labels, run);
+    clustering.judgement = policy_search::judge_partition(data, clustering.labels, run);
   } catch (const Interrupted&) {
   }
 }

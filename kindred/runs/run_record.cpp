@@ -2,7 +2,7 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/files.h"
-#include "kindred/policies/alternatives.h"
+#include "kindred/methods/policy_search/partitions/alternatives.h"
 
 namespace kindred {
 namespace {
@@ -128,8 +128,6 @@ void describe_considered(const Clustering& clustering, Json& result) {
                    {"v", one.v},
                    {"gain", one.gain},
                    {"gain_error", one.gain_error},
-                   {"separation", one.separation},
-                   {"needed", one.needed},
                    {"agreement", one.agreement},
                    {"different", one.relations.different},
                    {"same", one.relations.same},
@@ -140,7 +138,8 @@ void describe_considered(const Clustering& clustering, Json& result) {
   }
   result["considered"] = all;
   if (clustering.k_found && !clustering.count)
-    result["almost_as_good"] = fewer_almost_as_good(clustering.considered, clustering.k());
+    result["almost_as_good"] =
+        policy_search::fewer_almost_as_good(clustering.considered, clustering.k());
 }
 
 /// What conflicts say of the number of policies and of every two clusters.

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "kindred/data/select.h"
-#include "kindred/policies/descents.h"
-#include "kindred/policies/feature_evidence.h"
-#include "kindred/policies/table_evidence.h"
+#include "kindred/methods/policy_search/evidence/feature_evidence.h"
+#include "kindred/methods/policy_search/evidence/table_evidence.h"
+#include "kindred/methods/policy_search/partitions/descents.h"
 
 namespace kindred {
 namespace {
@@ -24,21 +24,23 @@ struct Best {
 };
 
 std::map<std::int64_t, Best> best_partitions(const Trajectories& windows,
-                                             const SearchOptions& options, const RunContext& run) {
-  const SearchContext search{windows, options, run};
+                                             const policy_search::SearchOptions& options,
+                                             const RunContext& run) {
+  const policy_search::SearchContext search{windows, options, run};
   std::shared_ptr<const ActionTargets> targets;
-  const auto evidence = [&](std::int64_t cosines) -> std::unique_ptr<const Evidence> {
-    if (options.tables) return std::make_unique<TableEvidence>(windows, run);
-    return std::make_unique<FeatureEvidence>(windows, FeatureMap(windows.observations, cosines),
-                                             targets, options.ridge, run);
+  const auto evidence =
+      [&](std::int64_t cosines) -> std::unique_ptr<const policy_search::Evidence> {
+    if (options.tables) return std::make_unique<policy_search::TableEvidence>(windows, run);
+    return std::make_unique<policy_search::FeatureEvidence>(
+        windows, FeatureMap(windows.observations, cosines), targets, options.ridge, run);
   };
   if (!options.tables) targets = std::make_shared<ActionTargets>(windows.actions);
   const auto descents =
-      descend(search, *evidence(0), options.starts, options.k_max + kSpareWindows);
+      policy_search::descend(search, *evidence(0), options.starts, options.k_max + kSpareWindows);
   const auto richer = evidence(options.cosines);
   std::map<std::int64_t, Best> best;
   for (std::int64_t k = 2; k <= options.k_max; ++k)
-    for (const auto start : distinct_starts(descents, k, kTriedStarts)) {
+    for (const auto start : policy_search::distinct_starts(descents, k, kTriedStarts)) {
       auto fit =
           richer->fit(descents[static_cast<std::size_t>(start)].fits.at(k).labels, options.links);
       const double v = richer->quick_score(fit.labels, fit.k);
@@ -70,12 +72,12 @@ std::vector<std::vector<std::int32_t>> cluster_windows(const Trajectories& data,
                                                        std::int64_t length, std::int64_t most,
                                                        std::int64_t seed, const RunContext& run) {
   const auto windows = in_windows(data, length);
-  const SearchOptions options{
+  const policy_search::SearchOptions options{
       .tables = data.observations.is_interned() && data.actions.is_discrete(),
       .k_max = most,
       .starts = kWindowStarts,
       .seed = seed};
-  const auto chosen = episodes_to_search(windows, options);
+  const auto chosen = policy_search::episodes_to_search(windows, options);
   std::vector<std::vector<std::int32_t>> candidates;
   for (const auto& [k, best] : best_partitions(select_episodes(windows, chosen), options, run)) {
     if (k < 2) continue;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kindred/policies/named_gain.h"
+#include "kindred/segments/named_gain.h"
 
 namespace kindred {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "kindred/policies/step_evidence.h"
+#include "kindred/segments/step_evidence.h"
 
 namespace kindred {
 

@@ -9,8 +9,7 @@
 
 #include "kindred/data/select.h"
 #include "kindred/dist/spread.h"
-#include "kindred/policies/partition_search.h"
-#include "kindred/policies/separation.h"
+#include "kindred/methods/policy_search/search.h"
 #include "kindred/segments/components.h"
 #include "kindred/segments/one_policy.h"
 #include "kindred/segments/sticky_chain.h"
@@ -125,13 +124,11 @@ class Segmenting {
 
   /// The best answer in which nobody switches: that of clustering episodes.
   Guess nobody() const {
-    const SearchOptions asked{.tables = tables(),
-                              .k = options_.k,
-                              .k_max = options_.k_max,
-                              .seed = options_.seed,
-                              .separation = usual_separation(tables())};
-    const auto searched = episodes_to_search(data_, asked);
-    const auto found = search_partitions(select_episodes(data_, searched), asked, run_);
+    const policy_search::SearchOptions asked{
+        .tables = tables(), .k = options_.k, .k_max = options_.k_max, .seed = options_.seed};
+    const auto searched = policy_search::episodes_to_search(data_, asked);
+    const auto found =
+        policy_search::search_by_conflicts(select_episodes(data_, searched), asked, run_);
     const auto& labels = found.answer().fit.labels;
     std::vector<std::int32_t> of_steps(static_cast<std::size_t>(data_.steps()), -1);
     for (std::size_t i = 0; i < searched.size(); ++i) fill(searched[i], labels[i], of_steps);
@@ -324,7 +321,7 @@ bool clearly_better(const Guess& first, const Guess& second, double steps) {
   std::vector<double> before, after;
   for (const double nats : first.nats) before.push_back(-nats);
   for (const double nats : second.nats) after.push_back(-nats);
-  const auto gain = paired_gain(before, after, steps);
+  const auto gain = policy_search::paired_gain(before, after, steps);
   return gain.mean > kClearlyBetter * gain.error;
 }
 
@@ -378,7 +375,8 @@ namespace {
 /// The episodes to look for policies in: all, or as many as have enough steps.
 std::vector<std::int64_t> episodes_to_look_at(const Trajectories& data) {
   const auto usual = std::max<std::int64_t>(1, data.steps() / data.episodes());
-  return sample_by_id(data.ids, std::max<std::int64_t>(1, kSearchedSteps / usual), {});
+  return policy_search::sample_by_id(data.ids, std::max<std::int64_t>(1, kSearchedSteps / usual),
+                                     {});
 }
 
 /// First guesses: labels of steps.

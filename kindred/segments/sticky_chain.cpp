@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kindred/policies/evidence.h"
+#include "kindred/methods/policy_search/evidence/evidence.h"
 
 namespace kindred {
 namespace {
@@ -197,7 +197,7 @@ double naming_cost(std::span<const std::int32_t> actors, std::span<const std::in
   for (std::size_t e = 0; e + 1 < offsets.size(); ++e)
     first.push_back(actors[static_cast<std::size_t>(offsets[e])]);
   double cost = 0.0;
-  for (const double one : naming_costs(first)) cost += one;
+  for (const double one : policy_search::naming_costs(first)) cost += one;
   const auto switches = count_switches(actors, offsets);
   if (switches == 0) return cost;  // that nobody switches is said once for all
   const auto places = static_cast<double>(std::ssize(actors) - std::ssize(first));

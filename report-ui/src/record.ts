@@ -26,15 +26,12 @@ export interface SameColumn {
 
 /// run.json, as the run wrote it.
 /// The best answer with k clusters. The gain, with its standard error, is over the answer before it,
-/// per step; the separation is what telling its closest two clusters apart gains per step of theirs,
-/// and had to be what was needed for k to be believed.
+/// per step.
 export interface Considered {
   k: number;
   v: number;
   gain: number;
   gain_error: number;
-  separation: number;
-  needed: number;
   agreement: number;
 }
 

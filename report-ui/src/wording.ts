@@ -66,13 +66,7 @@ export function whyThatMany(run: RunRecord): string {
   const more = considered.find(answer => answer.k > k);
   if (!more) return `More than ${k} were not judged.`;
   if (more.v <= (v ?? Infinity)) return `With ${more.k}, held-out trajectories are predicted no better.`;
-  if (more.separation <= 0) return `Of ${more.k}, two could not be told apart by held-out trajectories.`;
-  if (more.separation >= more.needed) {
-    return `To ${more.k}, which would predict better, one start led alone: not enough to believe it.`;
-  }
-  return `Of ${more.k}, the closest two predict held-out trajectories ${
-    more.separation.toPrecision(2)} nats per step better than one in their place; ${
-    more.needed.toPrecision(2)} would count as another policy.`;
+  return `${more.k} would predict better, but do not act differently in like states.`;
 }
 
 const hasRestarts = (run: RunRecord) => 'restarts' in run.options;

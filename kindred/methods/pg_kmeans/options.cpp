@@ -4,7 +4,8 @@
 
 #include "kindred/core/error.h"
 #include "kindred/data/draw_order.h"
-#include "kindred/policies/partition_judge.h"
+#include "kindred/methods/policy_search/options.h"
+#include "kindred/methods/policy_search/partition_judge.h"
 #include "kindred/policies/plane_view.h"
 
 namespace kindred::pg_kmeans {
@@ -88,11 +89,7 @@ OptionTable Options::describe() {
               "Features: random cosines of the observation by which answers are judged; 0: none."),
       real("ridge", ridge, 1e-9, kInfinity,
            "Features: steps of doing nothing that every policy has seen besides its own."),
-      real(
-          "separation", separation, 0.0, kInfinity,
-          "How much better, in nats per step, any two policies must predict held-out episodes than "
-          "one in their place, for their number to be believed; 0: 0.08 for features, 0.01 for "
-          "tables."),
+      real("separation", separation, 0.0, kInfinity, "Of version 0.1; read no more."),
       text("seeds", seeds,
            "CSV file of what is known of some episodes: columns episode and label, or episode, "
            "other and link ('together' or 'apart')."),
@@ -149,7 +146,7 @@ Options resolve(Options options, const Trajectories& data) {
                       options.policy != PolicyKind::kFeatures &&
                       options.choose != Choose::kObjective && PlaneView::suits(data);
   const bool wide = options.policy == PolicyKind::kAuto && options.choose == Choose::kAuto &&
-                    !planes && too_wide_for_closed_form(data);
+                    !planes && policy_search::too_wide_for_closed_form(data);
   if (wide && options.k == 0)
     throw InvalidArgument(
         "{} numbers per observation are too many to find out how many policies there are; give the "
@@ -164,10 +161,10 @@ Options resolve(Options options, const Trajectories& data) {
     if (!options.searches() || planes)
       options.policy = PolicyKind::kMlp;
     else
-      options.policy = counted ? PolicyKind::kTabular : PolicyKind::kFeatures;
+      options.policy = policy_search::policy_class_for(data) == policy_search::PolicyClass::kTables
+                           ? PolicyKind::kTabular
+                           : PolicyKind::kFeatures;
   }
-  if (options.separation == 0.0)
-    options.separation = usual_separation(options.policy == PolicyKind::kTabular);
   if (options.restarts == 0) options.restarts = !options.searches() ? 5 : planes ? 4 : 32;
   if (options.searches() && options.policy == PolicyKind::kMlp && !planes)
     throw InvalidArgument(
@@ -261,14 +258,12 @@ std::vector<UnusedOptions> unused_options(const Options& requested, const Trajec
     add({"smoothing"},
         "tables that the objective chooses; add '--policy tabular' and '--choose objective'");
   if (!searches || !features) add({"cosines"}, "policies on features; add '--policy features'");
-  // Of tables on planes it has a say in which of several answers is given.
-  if (!searches || (tables && !PlaneView::is_wide(data.observations)))
-    add({"ridge"}, "policies on features; add '--policy features'");
+  if (!searches || tables) add({"ridge"}, "policies on features; add '--policy features'");
   // Of k-max a search for a given k still takes how many clusters it starts from, not an answer.
-  if (options.k > 0)
-    add({"k-max", "separation"}, "'-k auto'; leave it out");
-  else if (networks)
-    add({"separation"}, "policies on features or in tables; add '--policy features'");
+  if (searches && networks)
+    add({"restarts"}, "answers that the objective chooses or policies on features; leave it out");
+  if (options.k > 0) add({"k-max"}, "'-k auto'; leave it out");
+  add({"separation"}, "a test that conflicts have replaced; leave it out");
   return unused;
 }
 

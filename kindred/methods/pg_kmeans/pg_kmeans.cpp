@@ -8,9 +8,8 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/methods/pg_kmeans/episode_regression.h"
-#include "kindred/methods/pg_kmeans/exact.h"
 #include "kindred/methods/pg_kmeans/learner.h"
-#include "kindred/methods/pg_kmeans/planes.h"
+#include "kindred/methods/policy_search/policy_search.h"
 #include "kindred/policies/merge.h"
 #include "kindred/policies/restarts.h"
 
@@ -265,14 +264,32 @@ State new_state(const Trajectories& data, const Options& options, const RunConte
           std::vector(static_cast<std::size_t>(options.restarts), clusters)};
 }
 
+/// What PG-Kmeans did before policy search had a name of its own: command lines of then go on.
+Clustering search(const Trajectories& data, const Options& options, const RunContext& run) {
+  using policy_search::PolicyClass;
+  const auto policies = options.policy == PolicyKind::kFeatures  ? PolicyClass::kFeatures
+                        : options.policy == PolicyKind::kTabular ? PolicyClass::kTables
+                                                                 : PolicyClass::kPlanes;
+  auto result = policy_search::fit_with(policies, data,
+                                        {.k = options.merge_to > 0 ? options.merge_to : options.k,
+                                         .k_max = options.k_max,
+                                         .restarts = options.restarts,
+                                         .seed = options.seed,
+                                         .random_features = options.cosines,
+                                         .l2 = options.ridge,
+                                         .constraints = options.seeds},
+                                        run);
+  result.method = "pg-kmeans";
+  result.options = to_json(Options(options).describe());
+  return result;
+}
+
 }  // namespace
 
 Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
   const Options options = resolve_for(run, requested, data);
+  if (options.searches()) return search(data, options, run);
   return stoppable([&](std::int64_t& rounds) {
-    if (options.searches())
-      return options.policy == PolicyKind::kMlp ? fit_on_planes(data, options, run)
-                                                : fit_exact_policies(data, options, run);
     State state = new_state(data, options, run);
     auto& restarts = state.restarts;
     const auto learner = make_learner(data, options, run);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "kindred/clustering/clustering.h"
 #include "kindred/policies/plane_view.h"
 
 namespace kindred::policy_search {
@@ -50,24 +51,8 @@ PolicyClass policy_class_for(const Trajectories& data) {
   return PlaneView::suits(data) ? PolicyClass::kPlanes : PolicyClass::kFeatures;
 }
 
-pg_kmeans::Options as_pg_kmeans(const Options& options, PolicyClass policies) {
-  pg_kmeans::Options result;
-  result.k = options.k;
-  result.k_max = options.k_max;
-  result.seed = options.seed;
-  result.choose = pg_kmeans::Choose::kHeldOut;
-  result.restarts = policies == PolicyClass::kPlanes ? 0 : options.restarts;
-  result.policy = policies == PolicyClass::kFeatures ? pg_kmeans::PolicyKind::kFeatures
-                  : policies == PolicyClass::kTables ? pg_kmeans::PolicyKind::kTabular
-                                                     : pg_kmeans::PolicyKind::kMlp;
-  result.cosines = options.random_features;
-  result.ridge = options.l2;
-  result.seeds = options.constraints;
-  return result;
-}
-
 Options resolve(Options options, const Trajectories& data) {
-  pg_kmeans::resolve(as_pg_kmeans(options, policy_class_for(data)), data);
+  if (options.k > 0) resolve_merge_to(options.k, 0, data);
   return options;
 }
 
@@ -83,9 +68,7 @@ std::vector<UnusedOptions> unused_options(const Options& options, const Trajecto
   if (options.k > 0) add("k-max", "'-k auto'");
   if (planes || tables)
     add("random-features", "policies on features, and this data gets " + instead);
-  // Of tables on planes it has a say in which of several answers is given.
-  if (tables && !PlaneView::is_wide(data.observations))
-    add("l2", "policies on features, and this data gets " + instead);
+  if (tables) add("l2", "policies on features, and this data gets " + instead);
   if (planes) add("restarts", "policies on features or in tables, and this data gets " + instead);
   return unused;
 }

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "kindred/core/options.h"
-#include "kindred/methods/pg_kmeans/options.h"
+#include "kindred/core/progress.h"
+#include "kindred/data/trajectories.h"
 
 namespace kindred::policy_search {
 
@@ -31,8 +32,5 @@ PolicyClass policy_class_for(const Trajectories& data);
 Options resolve(Options options, const Trajectories& data);
 std::vector<UnusedOptions> unused_options(const Options& options, const Trajectories& data,
                                           const RunContext& run);
-
-/// The same in terms of PG-Kmeans' options, whose fit with exact policies is shared.
-pg_kmeans::Options as_pg_kmeans(const Options& options, PolicyClass policies);
 
 }  // namespace kindred::policy_search

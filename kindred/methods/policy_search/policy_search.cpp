@@ -1,24 +1,23 @@
 #include "kindred/methods/policy_search/policy_search.h"
 
 #include "kindred/clustering/stoppable.h"
-#include "kindred/methods/pg_kmeans/exact.h"
-#include "kindred/methods/pg_kmeans/pg_kmeans.h"
-#include "kindred/methods/policy_search/search.h"
+#include "kindred/methods/policy_search/closed_form.h"
+#include "kindred/methods/policy_search/planes.h"
 
 namespace kindred::policy_search {
 
-Clustering fit(const Trajectories& data, const Options& requested, const RunContext& run) {
-  auto options = resolve(requested, data);
-  const auto policies = policy_class_for(data);
-  const auto inner = as_pg_kmeans(options, policies);
-  auto result = policies == PolicyClass::kFeatures ? stoppable([&](std::int64_t&) {
-    return pg_kmeans::fit_exact_policies(data, pg_kmeans::resolve(inner, data), run,
-                                         search_by_conflicts);
-  })
-                                                   : pg_kmeans::fit(data, inner, run);
-  result.method = "policy-search";
-  result.options = to_json(options.describe());
-  return result;
+Clustering fit(const Trajectories& data, const Options& options, const RunContext& run) {
+  resolve(options, data);
+  return fit_with(policy_class_for(data), data, options, run);
+}
+
+Clustering fit_with(PolicyClass policies, const Trajectories& data, const Options& options,
+                    const RunContext& run) {
+  return stoppable([&](std::int64_t&) {
+    return policies == PolicyClass::kPlanes
+               ? fit_on_planes(data, options, run)
+               : fit_in_closed_form(data, options, policies == PolicyClass::kTables, run);
+  });
 }
 
 Sharing sharing_of(const Options& options, const Trajectories& data, const RunContext& /*run*/) {

@@ -13,6 +13,10 @@ namespace kindred::policy_search {
 /// gets the same.
 Clustering fit(const Trajectories& data, const Options& options, const RunContext& run = {});
 
+/// The same with policies of a given class, which the data must allow.
+Clustering fit_with(PolicyClass policies, const Trajectories& data, const Options& options,
+                    const RunContext& run);
+
 /// Each rank looks at the episodes it holds; a search on planes is not shared.
 Sharing sharing_of(const Options& options, const Trajectories& data, const RunContext& run);
 

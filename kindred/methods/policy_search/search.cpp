@@ -11,14 +11,14 @@
 
 #include "kindred/core/stopwatch.h"
 #include "kindred/dist/spread.h"
-#include "kindred/methods/policy_search/feature_metric.h"
-#include "kindred/methods/policy_search/policy_conflicts.h"
-#include "kindred/methods/policy_search/views.h"
-#include "kindred/methods/policy_search/ward.h"
-#include "kindred/metrics/clustering_scores.h"
-#include "kindred/policies/alternatives.h"
-#include "kindred/policies/moves.h"
-#include "kindred/policies/packed_answers.h"
+#include "kindred/methods/policy_search/conflicts/partition_conflicts.h"
+#include "kindred/methods/policy_search/drift.h"
+#include "kindred/methods/policy_search/evidence/table_evidence.h"
+#include "kindred/methods/policy_search/partitions/alternatives.h"
+#include "kindred/methods/policy_search/partitions/moves.h"
+#include "kindred/methods/policy_search/partitions/packed_answers.h"
+#include "kindred/methods/policy_search/partitions/ward.h"
+#include "kindred/methods/policy_search/sight.h"
 
 namespace kindred::policy_search {
 namespace {
@@ -28,52 +28,6 @@ constexpr std::int64_t kRichStarts = 4;        // on many features, where a roun
 constexpr std::size_t kTriedPerK = 2;          // partitions of each sort of start
 constexpr std::int64_t kFewestInACluster = 3;  // episodes, for more clusters to be looked for
 constexpr std::int64_t kAlwaysAsked = 2;       // clusters that are tested for conflicts in any case
-constexpr std::int64_t kStepsPerFeature = 25;  // so that features do not outnumber what they fit
-constexpr double kStandardErrors = 2.0;        // by which a gain counts
-
-/// The data in one view: what can be asked of it and what was found in it.
-struct Sight {
-  View view = View::kRecorded;
-  Trajectories data;
-  std::shared_ptr<const ActionTargets> targets;
-  std::optional<FeatureMap> map;
-  std::vector<double> noise_of_one;  // on the sample that the metric was learned on
-  std::shared_ptr<const FeatureEvidence> rich, linear;
-  /// Where actions are centred in episodes, the variance of what is left out, in that of targets.
-  std::vector<double> left_out;
-  std::vector<Descent> descents;
-  std::vector<Answer> answers;  // by k, from 1
-  EpisodeEffect episodes;       // where no partition was found to be one of policies
-
-  /// V in nats per step of the actions as recorded, so that views can be compared: what was left
-  /// out of an episode must be told too.
-  double comparable(double v, std::span<const double> noise) const {
-    v -= targets->log_units();
-    for (std::size_t d = 0; d < left_out.size(); ++d)
-      for (std::int64_t i = 0; i < data.episodes(); ++i)
-        v -= 0.5 * std::log1p(static_cast<double>(data.length(i)) * left_out[d] / noise[d]) /
-             static_cast<double>(data.steps());
-    return v;
-  }
-  double v_of_one() const {
-    double v = 0.0;
-    for (const double variance : noise_of_one) v -= 0.5 * std::log(variance);
-    return comparable(v, noise_of_one);
-  }
-  double v_of_best() const { return comparable(best().held_out.v, best().held_out.noise); }
-  const Answer& best() const {
-    return *std::ranges::max_element(answers, {},
-                                     [](const Answer& answer) { return answer.held_out.v; });
-  }
-};
-
-/// Whether both halves of the steps lead to it, and to no two clusters that act alike.
-bool none_same(const Answer& answer, const Rules& rules) {
-  return !answer.pairs.empty() && answer.persistence >= rules.persists &&
-         std::ranges::none_of(answer.pairs, [](const PairVerdict& pair) {
-           return pair.relation == Relation::kSame;
-         });
-}
 
 /// Whether clusters from `cluster` on can be given one of so many colours, those that differ
 /// different ones; `colours` holds what was given before.
@@ -107,22 +61,37 @@ std::int64_t least_policies_of(const Answer& answer) {
   }
 }
 
+/// The data in one view and what was found in it.
+struct Searched : Sight {
+  std::shared_ptr<const Evidence> policies;  // on all features, or tables
+  std::vector<Descent> descents;
+  std::vector<Answer> answers;  // by k, from 1
+  EpisodeEffect episodes;       // where no partition was found to be one of policies
+
+  const Answer& best() const {
+    return *std::ranges::max_element(answers, {},
+                                     [](const Answer& answer) { return answer.held_out.v; });
+  }
+  double v_of_best() const { return comparable(best().held_out.v, best().held_out.noise); }
+};
+
 class Search {
  public:
   Search(const Trajectories& data, const SearchOptions& options, const RunContext& run)
       : data_(data), options_(options), run_(run) {}
 
   SearchResult find() {
+    if (options_.tables) return find_tables();
     auto sights = look_at_views();
     summarise(sights.front());
-    const auto recorded = sights.front().rich;
-    const auto common = common_policy(sights.front());
+    const auto recorded = sights.front().policies;
+    const auto common = sights.front().common_policy(options_.ridge);
     auto result = conclude(search_views(std::move(sights), common));
-    if (options_.k != 1 && !is_partition_of_policies(result.answer()) &&
+    if (options_.k != 1 && !is_partition_of_policies(result.answer(), rules_) &&
         !data_.actions.is_discrete() && result.count->episodes.known &&
-        result.count->episodes.z < kStandardErrors) {
+        result.count->episodes.z < kErrors && result.count->episodes.noise > rules_.is_noise) {
       auto by_noise = search_noise(common);
-      if (is_partition_of_policies(by_noise.answer())) {
+      if (is_partition_of_policies(by_noise.answer(), rules_)) {
         result = std::move(by_noise);
       } else if (result.count->sure && !act_alike(by_noise.count->episodes)) {
         result.count->sure = false;
@@ -135,56 +104,34 @@ class Search {
   }
 
  private:
-  std::vector<Sight> look_at_views() {
-    std::vector<Sight> sights;
+  std::vector<Searched> look_at_views() {
+    std::vector<Searched> sights;
     for (const auto view : views_of(data_)) sights.push_back(look(view, seen_as(view, data_)));
     return sights;
   }
 
-  /// Learns along what policies change, on a sample of the steps.
-  Sight look(View view, Trajectories data) {
+  Searched look(View view, Trajectories data) {
     run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
     const Stopwatch clock;
-    Sight sight;
-    sight.view = view;
-    sight.data = std::move(data);
-    sight.targets = std::make_shared<ActionTargets>(sight.data.actions);
-    const FeatureMap numbers(sight.data.observations, 0);
-    auto learned = learn_metric(sight.data, numbers, *sight.targets, run_);
-    const auto features = std::min(options_.cosines, sight.data.steps() / kStepsPerFeature);
-    sight.map = numbers.with_metric(std::move(learned.factor), features);
-    sight.noise_of_one = std::move(learned.noise);
-    if (view == View::kRelative) sight.left_out = variance_left_out(data_, *sight.targets);
+    Searched sight;
+    static_cast<Sight&>(sight) = Sight::look(view, data_, std::move(data), options_.cosines, run_);
     statistics_seconds_ += clock.seconds();
     return sight;
   }
 
-  /// One pass over all steps.
-  void summarise(Sight& sight) {
+  void summarise(Searched& sight) {
     const Stopwatch clock;
-    sight.rich = evidence(sight.data, sight, run_.device, ranks_of(run_));
+    sight.features =
+        sight.evidence(sight.data, options_.ridge, rules_, run_, run_.device, ranks_of(run_));
     sight.linear = std::make_shared<FeatureEvidence>(
-        *sight.rich, FeatureMap(sight.data.observations, 0), sight.data.ids);
+        *sight.features, FeatureMap(sight.data.observations, 0), sight.data.ids);
+    sight.policies = sight.features;
     statistics_seconds_ += clock.seconds();
-  }
-
-  CommonPolicy common_policy(const Sight& sight) const {
-    auto folds = draw_folds(data_.ids, kCommonFolds, 1).front();
-    auto sums = sight.rich->statistics().cluster_sums(folds, kCommonFolds);
-    return {*sight.map, sight.targets->count(), std::move(folds), std::move(sums),
-            std::array{options_.ridge}};
-  }
-
-  std::shared_ptr<const FeatureEvidence> evidence(const Trajectories& data, const Sight& sight,
-                                                  const std::string& device,
-                                                  Communicator& ranks) const {
-    return std::make_shared<FeatureEvidence>(data, *sight.map, sight.targets, options_.ridge, run_,
-                                             device, ranks, rules_.pooled_steps);
   }
 
   /// As recorded, and in the view in which one policy predicts best, if it predicts better there:
   /// the one whose policies then do, or the other where only that has clusters that conflict.
-  Sight search_views(std::vector<Sight> sights, const CommonPolicy& common) {
+  Searched search_views(std::vector<Searched> sights, const CommonPolicy& common) {
     auto& recorded = sights.front();
     search(recorded);
     auto& other = *std::ranges::max_element(sights, {}, &Sight::v_of_one);
@@ -205,20 +152,23 @@ class Search {
   /// The best partition for every k: paths down from many random clusters on linear features, where
   /// they cost little, a few on all features, and Ward's linkage on both; further up as long as
   /// more clusters predict better.
-  void search(Sight& sight) const {
+  void search(Searched& sight) const {
     const auto most_possible = data_.episodes() / kFewestInACluster;
     for (auto most = std::max(options_.k, options_.k_max);; most *= 2) {
       auto upto = options_;
       upto.k = 0;
       upto.k_max = most;
       const SearchContext context{data_, upto, run_};
-      auto on_linear = descend(context, *sight.linear, options_.starts, most + kSpare);
-      on_linear.push_back(descend_by_ward(context, *sight.linear, most));
-      auto on_rich = descend(context, *sight.rich, kRichStarts, most + kSpare);
-      on_rich.push_back(descend_by_ward(context, *sight.rich, most));
-      sight.answers = best_of(context, *sight.rich, on_linear, on_rich);
-      sight.descents = std::move(on_linear);
-      std::ranges::move(on_rich, std::back_inserter(sight.descents));
+      std::vector<std::vector<Descent>> paths;
+      if (sight.features) {
+        paths.push_back(paths_on(context, *sight.linear, options_.starts));
+        paths.push_back(paths_on(context, *sight.features, kRichStarts));
+      } else {
+        paths.push_back(descend(context, *sight.policies, options_.starts, most + kSpare));
+      }
+      sight.answers = best_of(context, *sight.policies, paths);
+      sight.descents.clear();
+      for (auto& some : paths) std::ranges::move(some, std::back_inserter(sight.descents));
       if (options_.k > 0 || sight.best().fit.k + 1 < most || most >= most_possible) break;
     }
     if (options_.k > 0)
@@ -226,22 +176,28 @@ class Search {
     for (std::size_t i = 0; i < sight.answers.size(); ++i) note_agreement(sight, i);
   }
 
-  /// For each k the partition with the highest V after rounds on all features. V of the two sorts
+  static std::vector<Descent> paths_on(const SearchContext& context,
+                                       const FeatureEvidence& evidence, std::int64_t starts) {
+    auto paths = descend(context, evidence, starts, context.most() + kSpare);
+    paths.push_back(descend_by_ward(context, evidence, context.most()));
+    return paths;
+  }
+
+  /// For each k the partition with the highest V after rounds in this evidence. V of several sorts
   /// of starts cannot be compared, so the best of each are tried.
   std::vector<Answer> best_of(const SearchContext& context, const Evidence& evidence,
-                              const std::vector<Descent>& on_linear,
-                              const std::vector<Descent>& on_rich) const {
+                              const std::vector<std::vector<Descent>>& sorts) const {
     std::vector<Answer> tried;
     std::int64_t first = 0;
-    for (const auto* descents : {&on_linear, &on_rich}) {
+    for (const auto& descents : sorts) {
       for (std::int64_t k = 1; k <= context.most(); ++k)
-        for (const auto start : distinct_starts(*descents, k, kTriedPerK)) {
+        for (const auto start : distinct_starts(descents, k, kTriedPerK)) {
           auto& answer = tried.emplace_back();
           answer.start = first + start;
-          answer.fit.labels = (*descents)[static_cast<std::size_t>(start)].fits.at(k).labels;
+          answer.fit.labels = descents[static_cast<std::size_t>(start)].fits.at(k).labels;
           answer.fit.k = k;
         }
-      first += std::ssize(*descents);
+      first += std::ssize(descents);
     }
     spread(run_, tried, [&](std::int64_t i) {
       auto& answer = tried[static_cast<std::size_t>(i)];
@@ -263,9 +219,9 @@ class Search {
     return answers;
   }
 
-  static void note_agreement(Sight& sight, std::size_t i) {
+  static void note_agreement(Searched& sight, std::size_t i) {
     auto& answer = sight.answers[i];
-    if (i > 0) answer.gain = sight.rich->gain(sight.answers[i - 1].held_out, answer.held_out);
+    if (i > 0) answer.gain = sight.policies->gain(sight.answers[i - 1].held_out, answer.held_out);
     const auto others = agreements(sight.descents, answer);
     if (!others.empty())
       answer.agreement =
@@ -273,49 +229,50 @@ class Search {
   }
 
   /// States are compared as recorded; actions relative to the state are compared as such.
-  bool find_conflicts(Sight& sight, const CommonPolicy& common) const {
-    return sight.view == View::kRelative || sight.view == View::kNoise
-               ? find_conflicts_in(sight, sight.data, common_policy(sight))
-               : find_conflicts_in(sight, data_, common);
+  bool find_conflicts(Searched& sight, const CommonPolicy& common) const {
+    run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
+    const bool as_seen = sight.view == View::kRelative || sight.view == View::kNoise;
+    const PartitionConflicts conflicts(
+        as_seen ? sight.data : data_, sight.data,
+        as_seen ? sight.common_policy(options_.ridge) : common,
+        [&](const Trajectories& half) {
+          return sight.evidence(half, options_.ridge, rules_, run_);
+        },
+        rules_, run_);
+    return find_conflicts(sight, conflicts);
   }
 
-  /// Asks, from many clusters to few, whether groups act differently in like states of `data`,
-  /// until they do: in one half of the steps, of labels that the other half leads to. Returns
-  /// whether they do.
-  bool find_conflicts_in(Sight& sight, const Trajectories& data, const CommonPolicy& common) const {
-    run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
-    const StepHalves halves(data);
-    const ConflictTest test(data, sight.data, common, halves, rules_, run_);
-    std::array<std::shared_ptr<const FeatureEvidence>, 2> half;
-    for (const std::size_t which : {0UL, 1UL})
-      half[which] =
-          evidence(halves.half(sight.data, static_cast<int>(which)), sight, "cpu", *one_process());
+  /// Asks, from many clusters to few, whether groups act differently in like states, until they do.
+  /// Returns whether they do.
+  bool find_conflicts(Searched& sight, const PartitionConflicts& conflicts) const {
     bool is_found = false;
     for (auto i = sight.answers.size() - 1; i > 0; --i) {
       auto& answer = sight.answers[i];
       if (answer.fit.k > kAlwaysAsked && answer.fit.k != options_.k &&
           (is_found || !predicts_better(sight, i)))
         continue;
-      HalvedLabels partition{.k = answer.fit.k, .labels = {}, .policies = {}};
-      for (const std::size_t which : {0UL, 1UL}) {
-        partition.labels[which] = labels_in(*half[which], answer.fit.labels, answer.fit.k);
-        partition.policies[which] = std::dynamic_pointer_cast<const ExactCentres>(
-            half[which]->centres(partition.labels[which], answer.fit.k, answer.held_out));
-      }
-      answer.persistence = normalized_mutual_information(partition.labels[0], partition.labels[1]);
-      auto verdict = test.judge(partition);
-      answer.pairs = std::move(verdict.pairs);
-      answer.conflict = verdict.z;
-      is_found = is_found || (is_partition_of_policies(answer) && predicts_better(sight, i));
+      conflicts.judge(answer);
+      is_found =
+          is_found || (is_partition_of_policies(answer, rules_) && predicts_better(sight, i));
     }
-    if (!is_found) sight.episodes = episode_effect(data, common, halves, rules_, run_);
+    if (!is_found) sight.episodes = conflicts.episode_effect();
     return is_found;
   }
 
-  /// Whether its clusters conflict, no two of them are the same, and both halves of the steps lead
-  /// to it.
-  bool is_partition_of_policies(const Answer& answer) const {
-    return answer.conflict >= rules_.different && none_same(answer, rules_);
+  /// Observations repeat and actions are discrete: a table knows all of a policy.
+  SearchResult find_tables() {
+    run_.report({.stage = "statistics", .fraction = 0.0, .sizes = {}});
+    const Stopwatch clock;
+    Searched sight;
+    sight.data = data_;
+    sight.policies = std::make_shared<TableEvidence>(data_, run_);
+    statistics_seconds_ = clock.seconds();
+    search(sight);
+    run_.report({.stage = "conflicts", .fraction = 0.0, .sizes = {}});
+    find_conflicts(sight, PartitionConflicts(data_, rules_, run_));
+    auto result = conclude(std::move(sight));
+    result.statistics_seconds = statistics_seconds_;
+    return result;
   }
 
   /// Where episodes act alike on average, there may still be policies that differ in their noise.
@@ -336,17 +293,17 @@ class Search {
   /// than from themselves.
   bool act_alike(const EpisodeEffect& episodes) const {
     return episodes.known && episodes.z < rules_.differ_little &&
-           episodes.share + kStandardErrors * episodes.error < rules_.episode_share;
+           episodes.share + kErrors * episodes.error < rules_.episode_share;
   }
 
   /// The most clusters of which no two are the same policy and some differ, and which predict
   /// better than fewer; as many as were asked for where a number was.
-  std::size_t choose(const Sight& sight) const {
+  std::size_t choose(const Searched& sight) const {
     const auto& answers = sight.answers;
     if (options_.k > 0) return answers.size() - 1;
     const auto fewest = options_.links.least_clusters();
     for (auto i = answers.size() - 1; i > 0 && answers[i].fit.k > fewest; --i)
-      if (is_partition_of_policies(answers[i]) && predicts_better(sight, i)) return i;
+      if (is_partition_of_policies(answers[i], rules_) && predicts_better(sight, i)) return i;
     const auto found =
         std::ranges::find_if(answers, [&](const Answer& answer) { return answer.fit.k >= fewest; });
     return found == answers.end() ? answers.size() - 1
@@ -354,7 +311,7 @@ class Search {
   }
 
   /// Than any answer with fewer clusters.
-  static bool predicts_better(const Sight& sight, std::size_t i) {
+  static bool predicts_better(const Searched& sight, std::size_t i) {
     const auto fewer = std::span(sight.answers).first(i);
     return std::ranges::all_of(fewer, [&](const Answer& answer) {
       return answer.held_out.v < sight.answers[i].held_out.v;
@@ -371,7 +328,7 @@ class Search {
                    .pair = found->pairs.front()};
   }
 
-  PolicyCount count_policies(const Sight& sight, std::size_t chosen) const {
+  PolicyCount count_policies(const Searched& sight, std::size_t chosen) const {
     const auto& answers = sight.answers;
     const auto& answer = answers[chosen];
     PolicyCount count;
@@ -384,10 +341,28 @@ class Search {
     for (std::size_t i = chosen + 1; i < answers.size(); ++i)
       if (none_same(answers[i], rules_) && predicts_better(sight, i)) count.most = answers[i].fit.k;
     if (answer.fit.k == 1) count.best_two = best_two(answers);
-    count.doubt =
-        answer.fit.k > 1 ? doubt_of_several(answer.fit.k, count) : doubt_of_one(sight, count);
+    const auto drift = drift_of(sight, answer);
+    if (std::min(drift.z, drift.z_within) >= rules_.different) {
+      count.least = 1;
+      count.doubt = in_words(drift, sight.data.ids);
+    } else {
+      count.doubt =
+          answer.fit.k > 1 ? doubt_of_several(answer.fit.k, count) : doubt_of_one(sight, count);
+    }
     count.sure = count.doubt.empty();
     return count;
+  }
+
+  static Drift drift_of(const Searched& sight, const Answer& answer) {
+    const auto& evidence = *sight.policies;
+    const auto of_pieces =
+        evidence.costs_everywhere(answer.fit.labels, answer.fit.k, answer.held_out);
+    Matrix costs(evidence.episodes(), answer.fit.k);
+    for (std::int64_t i = 0; i < costs.rows; ++i)
+      for (auto p = evidence.first_piece(i); p < evidence.first_piece(i + 1); ++p)
+        for (std::int64_t j = 0; j < costs.columns; ++j)
+          costs(i, j) += of_pieces(p, j) / static_cast<double>(sight.data.length(i));
+    return look_for_drift(answer.fit.labels, costs);
   }
 
   /// Why the number is not sure; nothing where it is.
@@ -397,6 +372,8 @@ class Search {
     if (count.most > k) return fmt::format("up to {} may be different", count.most);
     if (count.persistence < rules_.surely_persists)
       return fmt::format("half of the steps leads to other labels (NMI {:.2f})", count.persistence);
+    if (std::ranges::any_of(count.pairs, &PairVerdict::alike_later))
+      return "some act alike later: one policy that chooses once an episode would explain them";
     for (const auto& pair : count.pairs)
       if (const double z = std::min(pair.z, pair.foretold); z < rules_.surely_different)
         return fmt::format("two differ by {:.1f} standard errors; from {:.0f} on it would be sure",
@@ -404,7 +381,7 @@ class Search {
     return "";
   }
 
-  std::string doubt_of_one(const Sight& sight, const PolicyCount& count) const {
+  std::string doubt_of_one(const Searched& sight, const PolicyCount& count) const {
     const auto& episodes = sight.episodes;
     if (count.most > 1)
       return fmt::format("whether {} groups differ could not be decided", count.most);
@@ -414,8 +391,8 @@ class Search {
     if (!act_alike(episodes)) return "too few like states to see a small difference";
     const auto& one = sight.answers.front();
     for (const auto& other : std::span(sight.answers).subspan(1)) {
-      const auto gain = sight.rich->gain(one.held_out, other.held_out);
-      if (gain.mean > kStandardErrors * gain.error)
+      const auto gain = sight.policies->gain(one.held_out, other.held_out);
+      if (gain.mean > kErrors * gain.error)
         return fmt::format("{} predict better, though they act alike", other.fit.k);
       for (const auto& pair : other.pairs)
         if (pair.relation != Relation::kSame || pair.z >= rules_.differ_little)
@@ -424,22 +401,25 @@ class Search {
     return "";
   }
 
-  SearchResult conclude(Sight sight) const {
+  SearchResult conclude(Searched sight) const {
     SearchResult result;
-    result.evidence = sight.rich;
+    result.evidence = sight.policies;
     result.chosen = choose(sight);
     while (sight.answers[result.chosen].fit.k < options_.k && split_for_more(sight, result.chosen))
       ++result.chosen;  // no start may have led to as many as were asked for
     result.count = count_policies(sight, result.chosen);
     const SearchContext context{data_, options_, run_};
     auto& answer = sight.answers[result.chosen];
-    improve(context, *sight.rich, answer);
+    improve(context, *sight.policies, answer);
     if (answer.fit.k > 1) {
       const double v_of_one = sight.answers.front().held_out.v;
       result.alternatives = as_good(
-          *sight.rich,
-          other_answers(context, *sight.rich, sight.descents, answer, answer.fit.k, v_of_one),
+          *sight.policies,
+          other_answers(context, *sight.policies, sight.descents, answer, answer.fit.k, v_of_one),
           answer, answer.fit.k, v_of_one);
+    } else if (options_.tables) {
+      result.alternatives =
+          told_by_labels_alone(context, *sight.policies, sight.descents, sight.answers);
     }
     add_restarts(sight, answer, result);
     result.answers = std::move(sight.answers);
@@ -448,17 +428,18 @@ class Search {
 
   /// The best answer with one more cluster that splitting one of the answer's gives. Returns
   /// whether there is one.
-  bool split_for_more(Sight& sight, std::size_t chosen) const {
+  bool split_for_more(Searched& sight, std::size_t chosen) const {
     const SearchContext context{data_, options_, run_};
     const auto& from = sight.answers[chosen];
     std::vector<Answer> tried(static_cast<std::size_t>(from.fit.k));
     spread(run_, tried, [&](std::int64_t j) {
       auto& answer = tried[static_cast<std::size_t>(j)];
       answer.start = from.start;
-      answer.fit = sight.rich->fit(
-          split_cluster(context, *sight.rich, from, static_cast<std::int32_t>(j)), options_.links);
+      answer.fit = sight.policies->fit(
+          split_cluster(context, *sight.policies, from, static_cast<std::int32_t>(j)),
+          options_.links);
       if (answer.fit.k == from.fit.k + 1)
-        answer.held_out = sight.rich->score(answer.fit.labels, answer.fit.k);
+        answer.held_out = sight.policies->score(answer.fit.labels, answer.fit.k);
     });
     std::erase_if(tried, [&](const Answer& answer) { return answer.fit.k != from.fit.k + 1; });
     if (tried.empty()) return false;
@@ -469,7 +450,7 @@ class Search {
   }
 
   /// Where each start ended at the answer's k, as objectives of the same features.
-  void add_restarts(const Sight& sight, const Answer& answer, SearchResult& result) const {
+  void add_restarts(const Searched& sight, const Answer& answer, SearchResult& result) const {
     const SearchContext context{data_, options_, run_};
     std::vector<ExactFit> fits(sight.descents.size());
     spread(run_, fits, [&](std::int64_t start) {
@@ -478,7 +459,7 @@ class Search {
       if (start == answer.start)
         fit = answer.fit;
       else if (found.contains(answer.fit.k))
-        fit = sight.rich->fit(found.at(answer.fit.k).labels, context.links_for(answer.fit.k));
+        fit = sight.policies->fit(found.at(answer.fit.k).labels, context.links_for(answer.fit.k));
     });
     for (std::size_t start = 0; start < fits.size(); ++start) {
       const auto& fit = fits[start];

@@ -6,13 +6,13 @@
 // alike in like states.
 #pragma once
 
+#include "kindred/methods/policy_search/partitions/partition_search.h"
 #include "kindred/methods/policy_search/rules.h"
-#include "kindred/policies/partition_search.h"
 
 namespace kindred::policy_search {
 
-/// Policies are in closed form on features; `options.tables` and `options.separation` are not read.
-/// Every rank of the run has all of `data`. Throws Interrupted when asked to stop.
+/// Policies are in closed form, on features or as tables. Every rank of the run has all of
+/// `data`. Throws Interrupted when asked to stop.
 SearchResult search_by_conflicts(const Trajectories& data, const SearchOptions& options,
                                  const RunContext& run);
 

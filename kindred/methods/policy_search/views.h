@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kindred/core/workers.h"
-#include "kindred/methods/policy_search/common_policy.h"
+#include "kindred/methods/policy_search/conflicts/common_policy.h"
 #include "kindred/policies/feature_map.h"
 
 namespace kindred::policy_search {

@@ -1,0 +1,45 @@
+// The data in one view, and what policies on features are made of there.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kindred/methods/policy_search/conflicts/common_policy.h"
+#include "kindred/methods/policy_search/evidence/feature_evidence.h"
+#include "kindred/methods/policy_search/rules.h"
+#include "kindred/methods/policy_search/views.h"
+
+namespace kindred::policy_search {
+
+struct Sight {
+  View view = View::kRecorded;
+  Trajectories data;
+  std::shared_ptr<const ActionTargets> targets;
+  std::optional<FeatureMap> map;     // none where policies are tables
+  std::vector<double> noise_of_one;  // on the sample that the metric was learned on
+  /// Where actions are centred in episodes, the variance of what is left out, in that of targets.
+  std::vector<double> left_out;
+  std::shared_ptr<const FeatureEvidence> features, linear;  // once summarised
+
+  /// Learns along what policies change, on a sample of the steps.
+  static Sight look(View view, const Trajectories& recorded, Trajectories seen,
+                    std::int64_t cosines, const Workers& workers);
+
+  /// Half of the data, or all of it, on these features: one pass over the steps.
+  std::shared_ptr<const FeatureEvidence> evidence(const Trajectories& of, double ridge,
+                                                  const Rules& rules, const Workers& workers,
+                                                  const std::string& device = "cpu",
+                                                  Communicator& ranks = *one_process()) const;
+
+  /// One for all episodes, of what was summarised.
+  CommonPolicy common_policy(double ridge) const;
+
+  /// V in nats per step of the actions as recorded, so that views can be compared: what was left
+  /// out of an episode must be told too.
+  double comparable(double v, std::span<const double> noise) const;
+  double v_of_one() const;
+};
+
+}  // namespace kindred::policy_search
