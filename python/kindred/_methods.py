@@ -174,8 +174,7 @@ class PGKMeans(Estimator):
     ridge : float, default 10.0
         Features: steps of doing nothing that every policy has seen besides its own.
     separation : float, default 0.0
-        How much better, in nats per step, any two policies must predict held-out episodes than one
-        in their place, for their number to be believed; 0: 0.08 for features, 0.01 for tables.
+        Of version 0.1; read no more.
     seeds : str, default ''
         CSV file of what is known of some episodes: columns episode and label, or episode, other and
         link ('together' or 'apart').

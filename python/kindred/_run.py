@@ -83,7 +83,7 @@ class Run:
 
     @property
     def score_curve(self) -> list[dict[str, Any]]:
-        """For each number of clusters that was looked at: V, gain, separation, and what was needed."""
+        """For each number of clusters that was looked at: V, gain, pairs that differ, and how surely all conflict."""
         return list(self.record["result"].get("considered", []))
 
     @property

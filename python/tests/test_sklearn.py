@@ -8,6 +8,7 @@ import kindred
 SMALL = {"hidden": 16, "n_jobs": 1}
 ENCODER = {**SMALL, "gru_width": 16, "heads": 1, "head_size": 8, "max_steps": 20}
 MODELS = [
+    kindred.PolicySearch(2),
     kindred.PGKMeans(2),
     kindred.ReturnKMeans(2),
     kindred.CAAE(2, **ENCODER),
@@ -24,7 +25,7 @@ def expected_failures(estimator):
     """Where a method cannot work on a table at all, every check that fits one; else what it is not for."""
     if isinstance(estimator, kindred.ReturnKMeans):
         return dict.fromkeys(FITTING, NEEDS_REWARDS)
-    if isinstance(estimator, (kindred.CAAE, kindred.VQVAE)):
+    if isinstance(estimator, (kindred.PolicySearch, kindred.PGKMeans, kindred.CAAE, kindred.VQVAE)):
         return {"check_clustering": NOT_BLOBS}
     return {}
 

@@ -55,7 +55,8 @@ TEST(ChooseK, SaysWhatWasConsidered) {
     EXPECT_EQ(result.considered[i].agreement, 1.0);
   }
   const auto& chosen = result.considered[3];
-  EXPECT_GE(chosen.separation, chosen.needed);
+  EXPECT_EQ(chosen.relations.different, 6);
+  EXPECT_GE(chosen.conflict, 4.0);
   EXPECT_GT(chosen.gain, chosen.gain_error);
   ASSERT_TRUE(result.judgement);
   EXPECT_EQ(result.judgement->v, chosen.v);

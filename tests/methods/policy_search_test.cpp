@@ -8,10 +8,11 @@
 
 #include "kindred/core/random.h"
 #include "kindred/methods/method.h"
-#include "kindred/methods/policy_search/feature_metric.h"
-#include "kindred/methods/policy_search/like_states.h"
-#include "kindred/methods/policy_search/over_episodes.h"
-#include "kindred/methods/policy_search/policy_conflicts.h"
+#include "kindred/methods/policy_search/conflicts/feature_metric.h"
+#include "kindred/methods/policy_search/conflicts/like_states.h"
+#include "kindred/methods/policy_search/conflicts/over_episodes.h"
+#include "kindred/methods/policy_search/conflicts/policy_conflicts.h"
+#include "kindred/methods/policy_search/sight.h"
 #include "kindred/methods/policy_search/views.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "tests/clustering/synthetic.h"
@@ -142,13 +143,15 @@ PartitionVerdict verdict_on_truth(const Trajectories& data, std::int64_t k = 2) 
   const auto policies = std::dynamic_pointer_cast<const ExactCentres>(
       seen.evidence.centres(truth, k, seen.evidence.score(truth, k)));
   const Rules rules;
-  return ConflictTest(data, data, seen.common, seen.halves, rules, seen.workers)
-      .judge({.k = k, .labels = {truth, truth}, .policies = {policies, policies}});
+  return in_near_states(data, data, seen.common, seen.halves, rules, seen.workers)
+      ->judge({.k = k, .labels = {truth, truth}, .policies = {policies, policies}});
 }
 
 EpisodeEffect effect_in(const Trajectories& data) {
   const Seen seen(data);
-  return episode_effect(data, seen.common, seen.halves, Rules{}, seen.workers);
+  const Rules rules;
+  return in_near_states(data, data, seen.common, seen.halves, rules, seen.workers)
+      ->episode_effect();
 }
 
 TEST(PolicyConflicts, FindWhatActsDifferentlyInLikeStates) {

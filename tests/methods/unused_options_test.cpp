@@ -53,7 +53,7 @@ TEST(UnusedOptions, OfPgKmeansOnFeatures) {
             "'--choose objective'");
   EXPECT_EQ(
       complaint("pg-kmeans",
-                {{"k-max", "4"}, {"cosines", "9"}, {"ridge", "1"}, {"separation", "1"}}, data),
+                {{"k-max", "4"}, {"cosines", "9"}, {"ridge", "1"}}, data),
       "");
   EXPECT_EQ(complaint("pg-kmeans", {{"k", "3"}, {"merge-to", "2"}, {"restarts", "4"}}, data), "");
 }
@@ -105,7 +105,7 @@ TEST(UnusedOptions, OfPgKmeansInTables) {
             "'--max-steps' is for policies that are networks; add '--policy mlp'");
   EXPECT_EQ(complaint("pg-kmeans", {{"cosines", "9"}}, data),
             "'--cosines' is for policies on features; add '--policy features'");
-  EXPECT_EQ(complaint("pg-kmeans", {{"separation", "1"}, {"k-max", "4"}}, data), "");
+  EXPECT_EQ(complaint("pg-kmeans", {{"k-max", "4"}}, data), "");
 }
 
 TEST(UnusedOptions, OnAGpuAreThoseOfNetworksThatNeedNoSearch) {
@@ -230,6 +230,7 @@ const std::map<std::string, std::string> kOthers = {{"init", "fingerprint"},
                                                     {"cosines", "3"},
                                                     {"ridge", "1000"},
                                                     {"separation", "3"},
+                                                    {"restarts", "2"},
                                                     {"k-max", "2"}};
 
 TEST(UnusedOptions, OfPgKmeansChangeNothing) {

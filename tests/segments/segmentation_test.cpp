@@ -9,7 +9,7 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "kindred/policies/step_evidence.h"
+#include "kindred/segments/step_evidence.h"
 
 namespace kindred {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kindred/core/random.h"
-#include "kindred/policies/state_gate.h"
+#include "kindred/segments/state_gate.h"
 
 namespace kindred {
 namespace {
@@ -96,23 +96,23 @@ TEST(StickyChain, WhereNobodyCanKnowTheIntervalIsWide) {
 }
 
 TEST(StickyChain, TheRateCountsSwitchesThatLeaveLittleTrace) {
-  constexpr std::int64_t kMany = 400, kSteps = 50;
+  constexpr std::int64_t kMany = 400, kShort = 50;
   constexpr double kRate = 0.03, kTold = 1.0;
   Random rng(3);
-  Matrix nats(kMany * kSteps, 2);
+  Matrix nats(kMany * kShort, 2);
   std::vector<std::int64_t> offsets{0};
   std::int64_t switches = 0;
   for (std::int64_t e = 0; e < kMany; ++e) {
     int actor = rng.uniform() < 0.5;
-    for (std::int64_t t = 0; t < kSteps; ++t) {
+    for (std::int64_t t = 0; t < kShort; ++t) {
       if (t > 0 && rng.uniform() < kRate) actor = 1 - actor, ++switches;
       // Two likelihoods of unit variance whose means lie kTold apart.
       const double seen = rng.normal() + (actor == 0 ? 0.5 : -0.5) * kTold;
       nats(offsets.back() + t, 0) = seen * kTold;
     }
-    offsets.push_back(offsets.back() + kSteps);
+    offsets.push_back(offsets.back() + kShort);
   }
-  const auto places = static_cast<double>(kMany * (kSteps - 1));
+  const auto places = static_cast<double>(kMany * (kShort - 1));
   const double truth = static_cast<double>(switches) / places;
   const StepScores scores{nats, offsets};
   const double first = switch_rate(0, nats.rows);

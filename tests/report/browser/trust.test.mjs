@@ -47,7 +47,7 @@ test('the number of policies is told as what is known of it', async () => {
 test('one policy needs no comparison', async () => {
   const page = await open(browser, files.one);
   assert.match(await page.locator('#overview').innerText(), /kept together in one cluster, as asked/);
-  assert.match(await page.locator('#trust').innerText(), /One policy explains all trajectories/);
+  assert.match(await page.locator('#trust').innerText(), /There is one cluster, so there are no labels to doubt/);
   assert.deepEqual(page.complaints, []);
 });
 

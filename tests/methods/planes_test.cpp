@@ -6,64 +6,20 @@
 
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
+#include "kindred/methods/policy_search/evidence/plane_search.h"
+#include "kindred/methods/policy_search/evidence/sparse_statistics.h"
 #include "kindred/metrics/clustering_scores.h"
 #include "kindred/policies/error_forms.h"
-#include "kindred/policies/partition_judge.h"
 #include "kindred/policies/plane_centres.h"
-#include "kindred/policies/plane_search.h"
-#include "kindred/policies/sparse_statistics.h"
 #include "tests/clustering/synthetic.h"
+#include "tests/methods/boards.h"
 
-namespace kindred {
+namespace kindred::policy_search {
 namespace {
 
-constexpr std::int64_t kSide = 6, kPlanes = 3;  // acting cell, goal, walls
-
-/// Somebody walks to a goal, or away from it, on a board with walls that differ each time.
-Trajectories boards(std::int64_t episodes, bool planes_last, std::uint64_t seed = 1) {
-  Random random(seed, "boards");
-  Trajectories data;
-  std::vector<std::int64_t> offsets = {0};
-  std::vector<std::uint8_t> seen;
-  std::vector<std::int32_t> actions, labels;
-  const auto any = [&] { return static_cast<std::int64_t>(random.below(kSide)); };
-  for (std::int64_t i = 0; i < episodes; ++i) {
-    std::int64_t row = any(), column = any();
-    const std::int64_t goal_row = any(), goal_column = any(), wall = any() * kSide + any();
-    const auto policy = static_cast<std::int32_t>(i % 2);
-    for (int t = 0; t < 10; ++t) {
-      std::vector<std::uint8_t> board(kSide * kSide * kPlanes, 0);
-      const auto put = [&](std::int64_t plane, std::int64_t cell) {
-        board[static_cast<std::size_t>(planes_last ? cell * kPlanes + plane
-                                                   : plane * kSide * kSide + cell)] = 1;
-      };
-      put(0, row * kSide + column);
-      put(1, goal_row * kSide + goal_column);
-      put(2, wall);
-      seen.insert(seen.end(), board.begin(), board.end());
-      // 0 up, 1 down, 2 left, 3 right: towards the goal, or the other way; one in ten at random.
-      const bool vertical = std::abs(goal_row - row) > std::abs(goal_column - column);
-      const bool forward = vertical ? goal_row > row : goal_column > column;
-      auto action = (vertical ? 0 : 2) + (forward == (policy == 0) ? 1 : 0);
-      if (random.uniform() < 0.1) action = static_cast<int>(random.below(4));
-      actions.push_back(action);
-      if (action < 2)
-        row = std::clamp<std::int64_t>(row + (action == 1 ? 1 : -1), 0, kSide - 1);
-      else
-        column = std::clamp<std::int64_t>(column + (action == 3 ? 1 : -1), 0, kSide - 1);
-    }
-    offsets.push_back(offsets.back() + 10);
-    labels.push_back(policy);
-    data.ids.push_back(std::to_string(i));
-  }
-  data.offsets = std::move(offsets);
-  data.observations =
-      Observations::dense(Column<std::uint8_t>(std::move(seen)), kSide * kSide * kPlanes);
-  data.actions = Actions::discrete(std::move(actions), 4);
-  data.labels = std::move(labels);
-  data.validate("boards");
-  return data;
-}
+using testing::boards;
+using testing::kPlanes;
+using testing::kSide;
 
 TEST(PlaneView, RecognisesWhoActs) {
   for (const bool planes_last : {true, false}) {
@@ -216,32 +172,9 @@ TEST(PlaneSearch, KeepsWhatIsKnown) {
   EXPECT_TRUE(links.kept(found.answer().labels));
 }
 
-/// Whoever made a partition, networks that have not seen an episode say how well it predicts.
-TEST(PlaneJudge, TellsThePoliciesFromChance) {
-  const auto data = boards(400, true);
-  ASSERT_TRUE(judged_on_planes(data));
-  const auto truth = judge_partition(data, data.labels.span(), Workers());
-  std::vector<std::int32_t> halves(400, 0);
-  for (std::size_t i = 200; i < 400; ++i) halves[i] = 1;
-  const auto chance = judge_partition(data, halves, Workers());
-  ASSERT_TRUE(truth && chance);
-  EXPECT_EQ(truth->v_of_one, chance->v_of_one);
-  EXPECT_GT(truth->v, truth->v_of_one);
-  EXPECT_GT(truth->gain, 3.0 * truth->gain_error);
-  EXPECT_LT(chance->v, chance->v_of_one);
-  EXPECT_EQ(truth->judged, 400);
-
-  const PartitionJudge judge(data, *episodes_to_judge(data), Workers());
-  const auto one = judge.judge_one();
-  auto two = judge.judge(data.labels.span());
-  EXPECT_TRUE(judge.believes(two, one.held_out.v));
-  auto by_chance = judge.judge(halves);
-  EXPECT_FALSE(judge.believes(by_chance, one.held_out.v));
-}
-
 TEST(PlaneSearch, SaysWhatItCannotLookAt) {
   EXPECT_THROW(search_planes(testing::linear_control({}), {}, {}), InvalidArgument);
 }
 
 }  // namespace
-}  // namespace kindred
+}  // namespace kindred::policy_search

@@ -1,4 +1,4 @@
-#include "kindred/policies/links.h"
+#include "kindred/methods/policy_search/evidence/links.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,9 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/metrics/clustering_scores.h"
-#include "kindred/policies/partition_search.h"
 #include "tests/clustering/synthetic.h"
 
-namespace kindred {
+namespace kindred::policy_search {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,20 +84,5 @@ TEST(Links, NothingKnownIsTheUsualStep) {
   EXPECT_THAT(labels, ElementsAre(1, 1));  // a tie stays
 }
 
-/// Two policies, of which the user says that the second is two operators.
-TEST(Links, SteerTheSearch) {
-  const auto data = testing::linear_control({.episodes = 40, .policies = 2});
-  SearchOptions options;
-  options.starts = 4;
-  options.links = Links(40, Pairs{{1, 3}, {5, 7}, {0, 2}}, Pairs{{1, 5}});
-  const auto found = search_partitions(data, options, {});
-  EXPECT_GE(found.answer().fit.k, 2);
-  EXPECT_TRUE(options.links.kept(found.answer().fit.labels));
-  options.k = 3;
-  const auto three = search_partitions(data, options, {});
-  EXPECT_EQ(three.answer().fit.k, 3);
-  EXPECT_TRUE(options.links.kept(three.answer().fit.labels));
-}
-
 }  // namespace
-}  // namespace kindred
+}  // namespace kindred::policy_search

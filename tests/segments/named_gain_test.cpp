@@ -1,4 +1,4 @@
-#include "kindred/policies/named_gain.h"
+#include "kindred/segments/named_gain.h"
 
 #include <gtest/gtest.h>
 

@@ -2,18 +2,18 @@
 // share memory or send.
 #include <gtest/gtest.h>
 
-#include "kindred/policies/partition_search.h"
+#include "kindred/methods/policy_search/search.h"
 #include "tests/clustering/synthetic.h"
 #include "tests/dist/rank_threads.h"
 
-namespace kindred {
+namespace kindred::policy_search {
 namespace {
 
 SearchResult search(const Trajectories& data, std::shared_ptr<Communicator> ranks) {
   RunContext run;
   run.pool = std::make_shared<ThreadPool>(1);
   run.communicator = std::move(ranks);
-  return search_partitions(data, {.starts = 6}, run);
+  return policy_search::search_by_conflicts(data, {.starts = 6}, run);
 }
 
 void expect_same(const SearchResult& found, const SearchResult& wanted) {
@@ -23,8 +23,8 @@ void expect_same(const SearchResult& found, const SearchResult& wanted) {
     const auto &one = found.answers[i], &other = wanted.answers[i];
     EXPECT_EQ(one.fit.labels, other.fit.labels);
     EXPECT_EQ(one.held_out.v, other.held_out.v);
-    EXPECT_EQ(one.separation, other.separation);
-    EXPECT_EQ(one.checked, other.checked);
+    EXPECT_EQ(one.conflict, other.conflict);
+    EXPECT_EQ(one.persistence, other.persistence);
   }
 }
 
@@ -44,4 +44,4 @@ TEST(SearchOverRanks, HasTheSameBits) {
 }
 
 }  // namespace
-}  // namespace kindred
+}  // namespace kindred::policy_search

@@ -1,4 +1,4 @@
-#include "kindred/policies/exact_policies.h"
+#include "kindred/methods/policy_search/evidence/exact_fits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,16 +13,15 @@
 #include "kindred/core/error.h"
 #include "kindred/core/random.h"
 #include "kindred/data/select.h"
+#include "kindred/methods/policy_search/evidence/feature_evidence.h"
+#include "kindred/methods/policy_search/evidence/held_out_score.h"
 #include "kindred/policies/device_steps.h"
 #include "kindred/policies/error_forms.h"
 #include "kindred/policies/exact_centres.h"
-#include "kindred/policies/feature_evidence.h"
-#include "kindred/policies/held_out_score.h"
-#include "kindred/policies/pair_costs.h"
-#include "kindred/policies/separation.h"
+#include "kindred/policies/piece_cost.h"
 #include "tests/clustering/synthetic.h"
 
-namespace kindred {
+namespace kindred::policy_search {
 namespace {
 
 constexpr double kRidge = 10.0;
@@ -377,60 +376,6 @@ TEST(EpisodeStatistics, SomeEpisodesReferToTheSumsOfAll) {
   EXPECT_EQ(fewer->pieces(), 2) << "each is one piece";
 }
 
-TEST(CheckedSeparation, IsDecidedByFewStepsWhereTheyLeaveNoDoubt) {
-  const auto ask = [](double needed, std::int64_t episodes) {
-    const auto all = testing::linear_control({.episodes = 60, .length = 502});
-    std::vector<std::int64_t> first(static_cast<std::size_t>(episodes));
-    std::iota(first.begin(), first.end(), 0);
-    const auto data = select_episodes(all, first);
-    // As it was seen in all, whatever the part.
-    const FeatureMap numbers(all.observations, 0);
-    const auto targets = std::make_shared<ActionTargets>(all.actions);
-    const FeatureEvidence evidence(data, numbers, targets, kRidge, Workers(2));
-    Answer answer;
-    const auto labels = data.labels.span();
-    answer.fit = {.labels = {labels.begin(), labels.end()}, .k = 2, .rounds = {}};
-    answer.held_out.noise.assign(2, 1.0);
-    answer.needed = needed;
-    return checked_separation(data, evidence, numbers, targets, {.cosines = 5}, answer, Workers(2));
-  };
-  // Ten episodes of each of two policies have 5,000 steps.
-  EXPECT_EQ(ask(0.08, 60), ask(0.08, 20));
-  EXPECT_NE(ask(100.0, 60), ask(100.0, 20)) << "more is needed, so more steps are looked at";
-}
-
-TEST(PairCosts, AreThoseOfTheHeldOutScore) {
-  for (const std::int64_t episodes : {20, 90}) {
-    const auto data = testing::linear_control({.episodes = episodes, .policies = 2});
-    const auto labels = data.labels.span();
-    const FeatureMap numbers(data.observations, 0);
-    const auto targets = std::make_shared<ActionTargets>(data.actions);
-    PairCosts expected{std::numeric_limits<double>::infinity(),
-                       std::numeric_limits<double>::infinity()};
-    HeldOutScore usual;
-    const std::int64_t cosines[] = {5, 40};
-    for (const auto some : cosines) {
-      const FeatureEvidence evidence(data, numbers.with_cosines(some), targets, kRidge, Workers(1));
-      const auto two = evidence.score(labels, 2);
-      const auto one = evidence.score(std::vector<std::int32_t>(labels.size(), 0), 1);
-      if (usual.noise.empty()) usual.noise = two.noise;
-      const auto cost = [&](const HeldOutScore& score) {
-        const auto costs = evidence.costs(score, usual);
-        return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(data.steps());
-      };
-      expected.as_two = std::min(expected.as_two, cost(two));
-      expected.as_one = std::min(expected.as_one, cost(one));
-    }
-    for (const int threads : {1, 3}) {
-      const auto costs = pair_costs(data, labels, numbers, cosines, *targets, kRidge, usual.noise,
-                                    Workers(threads));
-      EXPECT_NEAR(costs.as_two, expected.as_two, 1e-4 * expected.as_two);
-      EXPECT_NEAR(costs.as_one, expected.as_one, 1e-4 * expected.as_one);
-    }
-    EXPECT_GT(expected.as_one, expected.as_two);
-  }
-}
-
 TEST(OwnPart, IsWhatAPolicyOfTheEpisodesOwnExplains) {
   const Exact exact(testing::linear_control({.episodes = 4, .length = 60}), 3);
   const auto& layout = exact.statistics.layout();
@@ -531,4 +476,4 @@ TEST(ActionTargets, ConstantActionsAreNoTargets) {
 }
 
 }  // namespace
-}  // namespace kindred
+}  // namespace kindred::policy_search

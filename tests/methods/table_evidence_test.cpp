@@ -1,4 +1,4 @@
-#include "kindred/policies/table_evidence.h"
+#include "kindred/methods/policy_search/evidence/table_evidence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,9 @@
 #include "kindred/core/random.h"
 #include "kindred/data/select.h"
 #include "kindred/policies/centres.h"
-#include "kindred/policies/partition_search.h"
 #include "tests/clustering/synthetic.h"
 
-namespace kindred {
+namespace kindred::policy_search {
 namespace {
 
 std::vector<std::int32_t> drawn_labels(std::int64_t episodes, std::int64_t k, std::uint64_t seed) {
@@ -130,15 +129,5 @@ TEST(TableEvidence, NamesOfClustersAndOrderOfEpisodesDoNotMatter) {
   EXPECT_NEAR(TableEvidence(select_episodes(data, order), Workers(1)).score(moved, 3).v, v, 1e-12);
 }
 
-TEST(TableEvidence, FindsHowManyPoliciesThereAre) {
-  for (const std::int64_t policies : {1, 2, 4})
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      const auto data = testing::repeating_choices(40 * policies, policies, seed);
-      const auto found = search_partitions(data, {.tables = true, .separation = 0.01}, {});
-      EXPECT_EQ(found.answer().fit.k, policies) << "seed " << seed;
-      EXPECT_TRUE(found.alternatives.empty());
-    }
-}
-
 }  // namespace
-}  // namespace kindred
+}  // namespace kindred::policy_search
