@@ -65,7 +65,7 @@ PartitionJudge::PartitionJudge(const Trajectories& data, std::vector<std::int64_
     return;
   }
   sight_ = Sight::look(View::kRecorded, part_, part_, options_.cosines, workers_);
-  sight_.features = sight_.evidence(part_, options_.ridge, rules_, workers_);
+  sight_.features = sight_.evidence(part_, *sight_.map, options_.ridge, workers_);
   evidence_ = sight_.features;
 }
 
@@ -104,14 +104,16 @@ bool PartitionJudge::believes(Answer& answer, double v_of_fewer) {
   if (answer.held_out.v <= v_of_fewer) return false;
   if (planes_) return true;
   if (!conflicts_)
-    conflicts_ = options_.tables
-                     ? std::make_unique<PartitionConflicts>(part_, rules_, workers_)
-                     : std::make_unique<PartitionConflicts>(
-                           part_, part_, sight_.common_policy(options_.ridge),
-                           [&](const Trajectories& half) {
-                             return sight_.evidence(half, options_.ridge, rules_, workers_);
-                           },
-                           rules_, workers_);
+    conflicts_ =
+        options_.tables
+            ? std::make_unique<PartitionConflicts>(part_, rules_, workers_)
+            : std::make_unique<PartitionConflicts>(
+                  Background{part_, *sight_.map, part_, sight_.common_policy(options_.ridge)},
+                  part_,
+                  [&](const Trajectories& half) {
+                    return sight_.evidence(half, *sight_.map, options_.ridge, workers_);
+                  },
+                  rules_, workers_);
   conflicts_->judge(answer);
   return is_partition_of_policies(answer, rules_);
 }

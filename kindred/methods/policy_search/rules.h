@@ -3,11 +3,14 @@
 // files of one policy are split, none surely; 72 of 200 pairs of policies are joined, 5 surely.
 #pragma once
 
-#include <cstdint>
-
 namespace kindred::policy_search {
 
 struct Rules {
+  /// Whether groups differ: by how much farther actions are, or by less that was foretold.
+  bool conflict(double z, double foretold) const {
+    return z >= different || (z >= differ_little && foretold >= as_foretold);
+  }
+
   // When two groups differ.
   /// Standard errors over episodes by which actions in like states must differ. Bias of a nearest
   /// state that always lies on one side reaches 3.5.
@@ -15,7 +18,7 @@ struct Rules {
   /// Or so many, where they differ the way that policies fitted to the other half of the steps
   /// foretell by `as_foretold` standard errors: policies that differ little, but everywhere.
   double differ_little = 2.5;
-  double as_foretold = 5.0;
+  double as_foretold = 6.0;
   /// A state of the other group is alike when it is at most so many times as far as the nearest of
   /// another episode of the own group.
   double like = 2.0;
@@ -24,14 +27,11 @@ struct Rules {
   /// They act alike where actions differ less than this share of what their policies foretell, by
   /// two standard errors; else they met too seldom to tell.
   double alike = 0.5;
-  /// Episodes that must have met on each side for anything to be said: a standard error needs
-  /// three.
-  std::int64_t fewest_episodes = 3;
 
   // When a partition is one of policies.
-  /// NMI of the labels that each half of the steps leads to: a policy persists. Divisions in
-  /// two of one noisy policy had less than 0.2, those of one without noise up to 1.
-  double persists = 0.3;
+  /// NMI of the labels that each half of the steps leads to: a policy persists. Asked where
+  /// features are not learned, and misfit may tell groups apart.
+  double persists = 0.25;
 
   /// Noise is looked at only where like states leave as much of what one policy misses: else it
   /// misses what policies do. Right answers had at least 0.86, wrong ones at most 0.62.
@@ -40,13 +40,10 @@ struct Rules {
   // When an answer is sure.
   double surely_different = 5.0;  ///< Every pair, by both tests.
   double surely_persists = 0.9;   ///< NMI, likewise.
+  double surely_gained = 0.8;     ///< Of the gain in V that any number of clusters has over one.
   /// One policy: at most so large a share of the squared difference of actions in like states may
   /// go with the episode.
   double episode_share = 0.15;
-
-  // What policies are compared on.
-  /// Steps of the usual mix of all episodes that every policy has also seen (partial pooling).
-  double pooled_steps = 30.0;
 };
 
 }  // namespace kindred::policy_search

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kindred/methods/policy_search/conflicts/feature_metric.h"
+#include "kindred/methods/policy_search/evidence/learned_features.h"
 
 namespace kindred::policy_search {
 namespace {
@@ -23,17 +24,31 @@ Sight Sight::look(View view, const Trajectories& recorded, Trajectories seen, st
   auto learned = learn_metric(sight.data, numbers, *sight.targets, workers);
   sight.map = numbers.with_metric(std::move(learned.factor),
                                   std::min(cosines, sight.data.steps() / kStepsPerFeature));
+  sight.states = sight.data;
+  sight.metric = sight.map;
   sight.noise_of_one = std::move(learned.noise);
   if (view == View::kRelative) sight.left_out = variance_left_out(recorded, *sight.targets);
   return sight;
 }
 
-std::shared_ptr<const FeatureEvidence> Sight::evidence(const Trajectories& of, double ridge,
-                                                       const Rules& rules, const Workers& workers,
+Sight Sight::learned(std::span<const std::uint8_t> held_out, std::uint64_t seed,
+                     const Workers& workers) const {
+  auto sight = *this;
+  sight.features = sight.linear = nullptr;
+  const LearnedFeatures network(data, FeatureMap(data.observations, 0), *targets, held_out, seed,
+                                workers);
+  sight.is_learned = true;
+  sight.data = network.seen(data, workers);
+  sight.map.emplace(sight.data.observations, 0);
+  return sight;
+}
+
+std::shared_ptr<const FeatureEvidence> Sight::evidence(const Trajectories& of, const FeatureMap& by,
+                                                       double ridge, const Workers& workers,
                                                        const std::string& device,
                                                        Communicator& ranks) const {
-  return std::make_shared<FeatureEvidence>(of, *map, targets, ridge, workers, device, ranks,
-                                           rules.pooled_steps);
+  return std::make_shared<FeatureEvidence>(of, by, targets, ridge, workers, device, ranks,
+                                           kPooledSteps);
 }
 
 CommonPolicy Sight::common_policy(double ridge) const {

@@ -13,11 +13,17 @@
 
 namespace kindred::policy_search {
 
+/// Steps of the usual mix of all episodes that every policy has also seen (partial pooling).
+inline constexpr double kPooledSteps = 30.0;
+
 struct Sight {
   View view = View::kRecorded;
   Trajectories data;
   std::shared_ptr<const ActionTargets> targets;
   std::optional<FeatureMap> map;     // none where policies are tables
+  Trajectories states;               // that are compared, before a network learns of them
+  std::optional<FeatureMap> metric;  // of these
+  bool is_learned = false;
   std::vector<double> noise_of_one;  // on the sample that the metric was learned on
   /// Where actions are centred in episodes, the variance of what is left out, in that of targets.
   std::vector<double> left_out;
@@ -27,9 +33,13 @@ struct Sight {
   static Sight look(View view, const Trajectories& recorded, Trajectories seen,
                     std::int64_t cosines, const Workers& workers);
 
+  /// The same view with what a network learns of it as observations (LearnedFeatures).
+  Sight learned(std::span<const std::uint8_t> held_out, std::uint64_t seed,
+                const Workers& workers) const;
+
   /// Half of the data, or all of it, on these features: one pass over the steps.
-  std::shared_ptr<const FeatureEvidence> evidence(const Trajectories& of, double ridge,
-                                                  const Rules& rules, const Workers& workers,
+  std::shared_ptr<const FeatureEvidence> evidence(const Trajectories& of, const FeatureMap& by,
+                                                  double ridge, const Workers& workers,
                                                   const std::string& device = "cpu",
                                                   Communicator& ranks = *one_process()) const;
 

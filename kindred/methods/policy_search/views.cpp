@@ -220,18 +220,18 @@ Trajectories seen_as(View view, const Trajectories& data) {
   return result;
 }
 
-Trajectories with_noise_as_action(const Trajectories& data, const CommonPolicy& common,
-                                  const ActionTargets& targets, const Workers& workers) {
+Trajectories with_noise_as_action(const Trajectories& data, const Trajectories& seen,
+                                  const CommonPolicy& common, const ActionTargets& targets,
+                                  const Workers& workers) {
   constexpr double kLeastSquare = 1e-4;  // of the usual: logarithms of less say nothing more
   const auto width = targets.count();
   std::vector<double> squares(static_cast<std::size_t>(data.steps() * width));
   workers.chunks(data.episodes(), 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> state(static_cast<std::size_t>(common.map().inputs().count())),
-        residual(static_cast<std::size_t>(width));
+    std::vector<double> residual(static_cast<std::size_t>(width));
     for (auto t = data.offsets[begin]; t < data.offsets[end]; ++t) {
       const auto episode =
           std::ranges::upper_bound(data.offsets.span(), t) - data.offsets.begin() - 1;
-      common.look(data, targets, episode, t, state, residual);
+      common.miss(seen, targets, episode, t, residual);
       for (std::size_t d = 0; d < residual.size(); ++d)
         squares[static_cast<std::size_t>(t * width) + d] = residual[d] * residual[d];
     }

@@ -36,7 +36,8 @@ std::vector<double> variance_left_out(const Trajectories& data, const ActionTarg
 
 /// The data with what one policy leaves unexplained as actions: the logarithm of each squared
 /// residual. Policies that differ in nothing but their noise differ in it.
-Trajectories with_noise_as_action(const Trajectories& data, const CommonPolicy& common,
-                                  const ActionTargets& targets, const Workers& workers);
+Trajectories with_noise_as_action(const Trajectories& data, const Trajectories& seen,
+                                  const CommonPolicy& common, const ActionTargets& targets,
+                                  const Workers& workers);
 
 }  // namespace kindred::policy_search

@@ -45,22 +45,12 @@ double CommonPolicy::score() const {
   return score;
 }
 
-void CommonPolicy::look(const Trajectories& data, const ActionTargets& targets,
-                        std::int64_t episode, std::int64_t step, std::span<double> state,
-                        std::span<double> residual) const {
+void CommonPolicy::miss(const Trajectories& data, const ActionTargets& targets,
+                        std::int64_t episode, std::int64_t step, std::span<double> residual) const {
   std::vector<float> row(static_cast<std::size_t>(map_.obs_dim()));
   std::vector<double> features(static_cast<std::size_t>(map_.count()));
   data.observations.copy(step, step + 1, row.data());
   map_.apply(row, features);
-  const auto n = std::ssize(state);
-  const auto& metric = map_.metric();
-  for (std::int64_t j = 0; j < n; ++j) {
-    auto& to = state[static_cast<std::size_t>(j)];
-    to = 0.0;
-    for (auto i = metric.empty() ? j : n - 1; i >= j; --i)
-      to += features[static_cast<std::size_t>(1 + i)] *
-            (metric.empty() ? 1.0 : metric[static_cast<std::size_t>(i * n + j)]);
-  }
   targets.copy(data.actions, step, step + 1, residual);
   const auto& policy =
       without_[static_cast<std::size_t>(folds_[static_cast<std::size_t>(episode)])];

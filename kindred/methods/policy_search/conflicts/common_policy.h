@@ -27,10 +27,9 @@ class CommonPolicy {
   /// In nats per step, in the units of targets.
   double score() const;
 
-  /// A step's state by the metric and what the policy without its episode's fold misses of its
-  /// action.
-  void look(const Trajectories& data, const ActionTargets& targets, std::int64_t episode,
-            std::int64_t step, std::span<double> state, std::span<double> residual) const;
+  /// What the policy without its episode's fold misses of a step's action.
+  void miss(const Trajectories& data, const ActionTargets& targets, std::int64_t episode,
+            std::int64_t step, std::span<double> residual) const;
 
  private:
   FeatureMap map_;

@@ -58,11 +58,26 @@ float greatest_below(float limit, std::size_t n, const float* __restrict numbers
   return *std::max_element(greatest, greatest + kLanes);
 }
 
-StepSample look_at_half(const Trajectories& data, const ActionTargets& targets,
-                        const CommonPolicy& common, std::vector<std::int64_t> steps,
-                        const Workers& workers) {
+/// The numbers of an observation by the metric.
+void measure(const FeatureMap& map, std::span<const float> row, std::span<double> state) {
+  std::vector<double> features(static_cast<std::size_t>(map.count()));
+  map.apply(row, features);
+  const auto n = std::ssize(state);
+  const auto& metric = map.metric();
+  for (std::int64_t j = 0; j < n; ++j) {
+    auto& to = state[static_cast<std::size_t>(j)];
+    to = 0.0;
+    for (auto i = metric.empty() ? j : n - 1; i >= j; --i)
+      to += features[static_cast<std::size_t>(1 + i)] *
+            (metric.empty() ? 1.0 : metric[static_cast<std::size_t>(i * n + j)]);
+  }
+}
+
+StepSample look_at_half(const Background& background, const ActionTargets& targets,
+                        std::vector<std::int64_t> steps, const Workers& workers) {
   StepSample sample;
-  const auto dim = common.map().inputs().count(), width = targets.count();
+  const auto& data = background.states;
+  const auto dim = background.metric.inputs().count(), width = targets.count();
   sample.steps = std::move(steps);
   const auto n = sample.steps.size();
   sample.episodes.resize(n);
@@ -72,10 +87,14 @@ StepSample look_at_half(const Trajectories& data, const ActionTargets& targets,
   sample.states.resize(n * static_cast<std::size_t>(dim));
   sample.residuals.resize(n * static_cast<std::size_t>(width));
   workers.chunks(static_cast<std::int64_t>(n), 256, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<float> row(static_cast<std::size_t>(background.metric.obs_dim()));
     std::vector<double> state(static_cast<std::size_t>(dim)),
         residual(static_cast<std::size_t>(width));
     for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
-      common.look(data, targets, sample.episodes[s], sample.steps[s], state, residual);
+      data.observations.copy(sample.steps[s], sample.steps[s] + 1, row.data());
+      measure(background.metric, row, state);
+      background.common.miss(background.seen, targets, sample.episodes[s], sample.steps[s],
+                             residual);
       for (std::size_t j = 0; j < state.size(); ++j)
         sample.states[j * n + s] = static_cast<float>(state[j]);
       for (std::size_t d = 0; d < residual.size(); ++d)
@@ -105,21 +124,21 @@ std::vector<double> standardise(std::size_t targets, std::array<StepSample, 2>& 
 
 }  // namespace
 
-SampledHalves look_at(const Trajectories& data, const CommonPolicy& common,
+SampledHalves look_at(const Background& background,
                       const std::array<std::vector<std::int64_t>, 2>& steps,
                       const Workers& workers) {
-  const ActionTargets targets(data.actions);
+  const ActionTargets targets(background.states.actions);
   SampledHalves result;
   for (const std::size_t which : {0UL, 1UL})
-    result.half[which] = look_at_half(data, targets, common, steps[which], workers);
+    result.half[which] = look_at_half(background, targets, steps[which], workers);
   result.deviations = standardise(static_cast<std::size_t>(targets.count()), result.half);
   return result;
 }
 
-std::int64_t most_compared(const CommonPolicy& common) {
-  const auto numbers = std::max<std::int64_t>(1, common.map().inputs().count());
-  return std::min(kMostSampled, static_cast<std::int64_t>(
-                                    std::sqrt(kMostProducts / static_cast<double>(numbers))));
+std::int64_t most_compared(std::int64_t numbers) {
+  return std::min(kMostSampled,
+                  static_cast<std::int64_t>(std::sqrt(
+                      kMostProducts / static_cast<double>(std::max<std::int64_t>(1, numbers)))));
 }
 
 void distances_from(std::span<const float> point, std::span<const float> points,

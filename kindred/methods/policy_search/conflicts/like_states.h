@@ -27,13 +27,21 @@ struct SampledHalves {
   std::vector<double> deviations;  // [targets]
 };
 
+/// Where steps are, and what one policy of all episodes does there.
+struct Background {
+  Trajectories states;
+  FeatureMap metric;  ///< Of `states`.
+  Trajectories seen;  ///< By the common policy, with the same actions.
+  CommonPolicy common;
+};
+
 /// The given steps of each half. Residuals are cut off a few deviations from 0.
-SampledHalves look_at(const Trajectories& data, const CommonPolicy& common,
+SampledHalves look_at(const Background& background,
                       const std::array<std::vector<std::int64_t>, 2>& steps,
                       const Workers& workers);
 
-/// How many steps of a half can all be compared with one another.
-std::int64_t most_compared(const CommonPolicy& common);
+/// How many steps of a half can all be compared with one another, with so many numbers each.
+std::int64_t most_compared(std::int64_t numbers);
 
 inline constexpr float kNowhere = std::numeric_limits<float>::infinity();
 

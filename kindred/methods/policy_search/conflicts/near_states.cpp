@@ -150,29 +150,29 @@ std::array<std::vector<std::int64_t>, 2> whole_episodes(const Trajectories& data
 
 class NearStates final : public ConflictTest {
  public:
-  NearStates(const Trajectories& data, const Trajectories& seen, CommonPolicy common,
-             const StepHalves& halves, const Rules& rules, const Workers& workers)
-      : data_(data),
+  NearStates(Background background, const Trajectories& seen, const StepHalves& halves,
+             const Rules& rules, const Workers& workers)
+      : background_(std::move(background)),
+        data_(background_.states),
         seen_(seen),
-        common_(std::move(common)),
         halves_(halves),
         rules_(rules),
         workers_(workers),
-        dim_(common_.map().inputs().count()),
-        targets_(ActionTargets(data.actions).count()) {
-    const auto most = most_compared(common_);
+        dim_(background_.metric.inputs().count()),
+        targets_(ActionTargets(data_.actions).count()) {
+    const auto most = most_compared(dim_);
     samples_ =
-        look_at(data, common_,
-                {some_steps(data, halves, 0, most), some_steps(data, halves, 1, most)}, workers);
+        look_at(background_,
+                {some_steps(data_, halves, 0, most), some_steps(data_, halves, 1, most)}, workers);
   }
 
   PartitionVerdict judge(const HalvedLabels& partition) const override;
   EpisodeEffect episode_effect() const override;
 
  private:
+  Background background_;
   const Trajectories& data_;
   const Trajectories& seen_;
-  CommonPolicy common_;
   const StepHalves& halves_;
   const Rules& rules_;
   const Workers& workers_;
@@ -224,7 +224,7 @@ PartitionVerdict NearStates::judge(const HalvedLabels& partition) const {
 
 EpisodeEffect NearStates::episode_effect() const {
   const auto samples =
-      look_at(data_, common_, whole_episodes(data_, halves_, most_compared(common_)), workers_);
+      look_at(background_, whole_episodes(data_, halves_, most_compared(dim_)), workers_);
   const auto dim = static_cast<std::size_t>(dim_);
   const auto width = samples.deviations.size();
   const auto residual = [width](const StepSample& of, std::size_t s) {
@@ -263,15 +263,15 @@ EpisodeEffect NearStates::episode_effect() const {
         tally.add_none();
     }
   }
-  return tally.effect(rules_, static_cast<double>(width));  // residuals have variance 1
+  return tally.effect(static_cast<double>(width));  // residuals have variance 1
 }
 
 }  // namespace
 
-std::unique_ptr<ConflictTest> in_near_states(const Trajectories& data, const Trajectories& seen,
-                                             CommonPolicy common, const StepHalves& halves,
-                                             const Rules& rules, const Workers& workers) {
-  return std::make_unique<NearStates>(data, seen, std::move(common), halves, rules, workers);
+std::unique_ptr<ConflictTest> in_near_states(Background background, const Trajectories& seen,
+                                             const StepHalves& halves, const Rules& rules,
+                                             const Workers& workers) {
+  return std::make_unique<NearStates>(std::move(background), seen, halves, rules, workers);
 }
 
 }  // namespace kindred::policy_search

@@ -7,6 +7,9 @@
 namespace kindred::policy_search {
 
 /// A mean over episodes, and by how much each of them moves it.
+/// That must have met for anything to be said: a standard error needs so many.
+inline constexpr std::int64_t kEpisodesForAnError = 3;
+
 struct EpisodeMean {
   double mean = 0.0, error = 0.0, freedom = 0.0;
   std::map<std::int32_t, double> moves;

@@ -25,20 +25,22 @@ std::vector<std::int32_t> labels_in(const Evidence& half, std::span<const std::i
 }  // namespace
 
 bool none_same(const Answer& answer, const Rules& rules) {
-  return !answer.pairs.empty() && answer.persistence >= rules.persists &&
+  const bool persists = answer.is_learned || answer.persistence >= rules.persists;
+  return !answer.pairs.empty() && persists &&
          std::ranges::none_of(answer.pairs, [](const PairVerdict& pair) {
            return pair.relation == Relation::kSame;
          });
 }
 
 bool is_partition_of_policies(const Answer& answer, const Rules& rules) {
-  return answer.conflict >= rules.different && none_same(answer, rules);
+  return rules.conflict(answer.conflict, answer.foretold) && none_same(answer, rules) &&
+         !answer.is_one_policy_as_well;
 }
 
-PartitionConflicts::PartitionConflicts(const Trajectories& data, const Trajectories& seen,
-                                       const CommonPolicy& common, const EvidenceOf& evidence_of,
-                                       const Rules& rules, const Workers& workers)
-    : halves_(data), test_(in_near_states(data, seen, common, halves_, rules, workers)) {
+PartitionConflicts::PartitionConflicts(Background background, const Trajectories& seen,
+                                       const EvidenceOf& evidence_of, const Rules& rules,
+                                       const Workers& workers)
+    : halves_(seen), test_(in_near_states(std::move(background), seen, halves_, rules, workers)) {
   for (const std::size_t which : {0UL, 1UL})
     half_[which] = evidence_of(halves_.half(seen, static_cast<int>(which)));
 }
@@ -62,7 +64,10 @@ void PartitionConflicts::judge(Answer& answer) const {
   auto verdict = test_->judge(partition);
   answer.persistence = normalized_mutual_information(partition.labels[0], partition.labels[1]);
   answer.pairs = std::move(verdict.pairs);
+  for (std::int32_t group = 0; group < answer.fit.k; ++group)
+    if (std::ranges::count(labels, group) < kEpisodesForAnError) return;  // too few to judge
   answer.conflict = verdict.z;
+  answer.foretold = verdict.foretold;
 }
 
 }  // namespace kindred::policy_search

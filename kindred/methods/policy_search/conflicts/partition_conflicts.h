@@ -20,10 +20,10 @@ class PartitionConflicts {
  public:
   using EvidenceOf = std::function<std::shared_ptr<const Evidence>(const Trajectories&)>;
 
-  /// States of `data` are compared; `evidence_of` half of what policies see, `seen`, finds labels
-  /// again. `data`, `seen`, `rules` and `workers` must outlive it.
-  PartitionConflicts(const Trajectories& data, const Trajectories& seen, const CommonPolicy& common,
-                     const EvidenceOf& evidence_of, const Rules& rules, const Workers& workers);
+  /// Steps are compared against the background; `evidence_of` half of what policies see, `seen`,
+  /// finds labels again. `seen`, `rules` and `workers` must outlive it.
+  PartitionConflicts(Background background, const Trajectories& seen, const EvidenceOf& evidence_of,
+                     const Rules& rules, const Workers& workers);
   /// Policies are tables.
   PartitionConflicts(const Trajectories& data, const Rules& rules, const Workers& workers);
 

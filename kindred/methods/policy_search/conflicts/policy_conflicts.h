@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "kindred/core/workers.h"
-#include "kindred/methods/policy_search/conflicts/common_policy.h"
+#include "kindred/methods/policy_search/conflicts/like_states.h"
 #include "kindred/methods/policy_search/conflicts/step_halves.h"
 #include "kindred/methods/policy_search/conflicts/verdicts.h"
 
@@ -31,12 +31,12 @@ class ConflictTest {
   virtual EpisodeEffect episode_effect() const = 0;
 };
 
-/// Where states are near one another. Actions are compared after what the common policy expects of
-/// the state, distances are by its metric; `seen` is what policies of partitions see of the data.
-/// All but `common` must outlive it.
-std::unique_ptr<ConflictTest> in_near_states(const Trajectories& data, const Trajectories& seen,
-                                             CommonPolicy common, const StepHalves& halves,
-                                             const Rules& rules, const Workers& workers);
+/// Where states are near one another by the background's metric. Actions are compared after what
+/// its common policy expects; `seen` is what policies of partitions see of the data. All but
+/// `background` must outlive it.
+std::unique_ptr<ConflictTest> in_near_states(Background background, const Trajectories& seen,
+                                             const StepHalves& halves, const Rules& rules,
+                                             const Workers& workers);
 
 /// Where states are the same, of data with discrete actions whose observations repeat.
 std::unique_ptr<ConflictTest> in_same_states(const Trajectories& data, const StepHalves& halves,

@@ -95,7 +95,7 @@ class SameStates final : public ConflictTest {
         count(i, 1 - which, 1.0, others);
       }
     }
-    return tally.effect(rules_, 1.0);
+    return tally.effect(1.0);
   }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
 
 namespace kindred::policy_search {
 namespace {
@@ -36,9 +38,7 @@ struct BothWays {
         expected(sum_of(over_episodes(there.expected), over_episodes(back.expected))) {}
 
   Relation relation(const Rules& rules) const {
-    if (farther.z() >= rules.different ||
-        (farther.z() >= rules.differ_little && foretold.z() >= rules.as_foretold))
-      return Relation::kDifferent;
+    if (rules.conflict(farther.z(), foretold.z())) return Relation::kDifferent;
     const bool alike =
         foretold.mean + kErrorsOfSlope * foretold.error < rules.alike * expected.mean;
     return alike && farther.z() < rules.differ_little ? Relation::kSame : Relation::kUndecided;
@@ -47,37 +47,30 @@ struct BothWays {
   EpisodeMean farther, foretold, expected;
 };
 
-bool enough(const EpisodesTold& there, const EpisodesTold& back, const Rules& rules) {
-  return std::min(std::ssize(there.farther), std::ssize(back.farther)) >= rules.fewest_episodes;
+bool enough(const EpisodesTold& there, const EpisodesTold& back) {
+  return std::min(std::ssize(there.farther), std::ssize(back.farther)) >= kEpisodesForAnError;
 }
 
-void judge_pair(const Direction& there, const Direction& back, const Rules& rules,
-                PairVerdict& verdict, Together& together) {
+/// What is known of the pair, and what that follows from where the two met.
+std::optional<BothWays> judge_pair(const Direction& there, const Direction& back,
+                                   const Rules& rules, PairVerdict& verdict) {
   const double looked_at = there.looked_at + back.looked_at;
   verdict.met = looked_at > 0.0 ? (there.met + back.met) / looked_at : 0.0;
-  if (!enough(there.all, back.all, rules)) return;
+  if (!enough(there.all, back.all)) return std::nullopt;
   const BothWays all(there.all, back.all);
-  together.add(all.farther);
   verdict.z = all.farther.z();
   verdict.foretold = all.foretold.z();
   verdict.relation = all.relation(rules);
   verdict.alike_later = verdict.relation == Relation::kDifferent &&
-                        enough(there.later, back.later, rules) &&
+                        enough(there.later, back.later) &&
                         BothWays(there.later, back.later).relation(rules) == Relation::kSame;
   verdict.example = there.most >= back.most
                         ? there.example
                         : std::array<std::int64_t, 2>{back.example[1], back.example[0]};
+  return all;
 }
 
 }  // namespace
-
-std::int64_t HalvedLabels::fewest_episodes() const {
-  std::int64_t fewest = std::ssize(labels[0]);
-  for (const auto& of_half : labels)
-    for (std::int32_t group = 0; group < k; ++group)
-      fewest = std::min<std::int64_t>(fewest, std::ranges::count(of_half, group));
-  return fewest;
-}
 
 bool PartitionVerdict::is_decided(const Rules& rules) const {
   return std::ranges::all_of(pairs,
@@ -120,8 +113,8 @@ void EpisodeTally::add(std::int32_t episode, double others, double own) {
   ++of.steps;
 }
 
-EpisodeEffect EpisodeTally::effect(const Rules& rules, double unexplained) const {
-  if (std::ssize(farther_) < rules.fewest_episodes || apart_ <= 0.0) return {};
+EpisodeEffect EpisodeTally::effect(double unexplained) const {
+  if (std::ssize(farther_) < kEpisodesForAnError || apart_ <= 0.0) return {};
   const auto mean = over_episodes(farther_);
   const double unit = apart_ / met_;
   return {.known = true,
@@ -136,14 +129,32 @@ PartitionVerdict judge_directions(std::span<const Direction> directions,
                                   const HalvedLabels& partition, const Rules& rules) {
   const auto k = static_cast<std::size_t>(partition.k);
   PartitionVerdict result;
-  Together together;
+  std::vector<std::optional<BothWays>> known;  // as the pairs
   for (std::size_t a = 0; a < k; ++a)
     for (std::size_t b = a + 1; b < k; ++b) {
       auto& verdict = result.pairs.emplace_back(PairVerdict{
           .first = static_cast<std::int32_t>(a), .second = static_cast<std::int32_t>(b)});
-      judge_pair(directions[a * k + b], directions[b * k + a], rules, verdict, together);
+      known.push_back(judge_pair(directions[a * k + b], directions[b * k + a], rules, verdict));
     }
-  if (partition.fewest_episodes() >= rules.fewest_episodes) result.z = together.z();
+  // Of every cluster the one that it is least unlike: others would hide one that is no policy.
+  std::set<std::size_t> weakest;
+  for (std::int32_t j = 0; j < partition.k; ++j) {
+    std::optional<std::size_t> least;
+    for (std::size_t p = 0; p < known.size(); ++p) {
+      const auto& pair = result.pairs[p];
+      if (known[p] && (pair.first == j || pair.second == j) &&
+          (!least || pair.z < result.pairs[*least].z))
+        least = p;
+    }
+    if (least) weakest.insert(*least);
+  }
+  Together farther, foretold;
+  for (const auto p : weakest) {
+    farther.add(known[p]->farther);
+    foretold.add(known[p]->foretold);
+  }
+  result.z = farther.z();
+  result.foretold = foretold.z();
   return result;
 }
 

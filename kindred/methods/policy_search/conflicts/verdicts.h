@@ -25,17 +25,14 @@ struct HalvedLabels {
   /// The policies of these groups in the half where the labels were found; none where policies are
   /// tables.
   std::array<std::shared_ptr<const ExactCentres>, 2> policies;
-
-  /// Episodes of the smallest group in either half.
-  std::int64_t fewest_episodes() const;
 };
 
 /// What conflicts say of a partition.
 struct PartitionVerdict {
   std::vector<PairVerdict> pairs;
-  /// Of all pairs together, in standard errors over episodes: with few episodes no pair may be
-  /// decided although the whole is. 0 where a group has too few episodes to be judged.
-  double z = 0.0;
+  /// Of every group and the one that it is least unlike, all together, in standard errors over
+  /// episodes: with few episodes no pair may be decided although the whole is.
+  double z = 0.0, foretold = 0.0;
 
   /// Whether more steps would change nothing: all differ surely, or some surely are alike.
   bool is_decided(const Rules& rules) const;
@@ -76,7 +73,7 @@ class EpisodeTally {
   /// There is no state like it.
   void add_none() { ++looked_at_; }
   /// Nothing where too few episodes met. One policy leaves so much of the variance unexplained.
-  EpisodeEffect effect(const Rules& rules, double unexplained) const;
+  EpisodeEffect effect(double unexplained) const;
 
  private:
   std::map<std::int32_t, EpisodeSum> farther_;

@@ -62,6 +62,11 @@ class FeatureEvidence final : public Evidence {
   std::optional<Matrix> scores(const Centres& centres) const override;
 
   const EpisodeStatistics& statistics() const { return *statistics_; }
+  const FeatureMap& map() const { return map_; }
+  /// V of some of the episodes, those with a mark.
+  double v_of(const HeldOutScore& score, std::span<const std::uint8_t> marked) const {
+    return held_out_->v_of(score, marked);
+  }
   double ridge() const { return ridge_; }
 
   std::shared_ptr<const Centres> centres_on(const Trajectories& data,

@@ -226,6 +226,19 @@ HeldOutScore HeldOut::score(std::span<const std::int32_t> labels, std::int64_t k
   return result;
 }
 
+double HeldOut::v_of(const HeldOutScore& score, std::span<const std::uint8_t> marked) const {
+  const auto counts = [&](std::int64_t i) { return marked[static_cast<std::size_t>(i)] != 0; };
+  double v = 0.0, nats = 0.0, steps = 0.0;
+  for (const double variance : usual_noise(score.errors, counts)) v -= 0.5 * std::log(variance);
+  for (std::int64_t i = 0; i < statistics_.episodes(); ++i) {
+    if (!counts(i)) continue;
+    nats += score.naming[static_cast<std::size_t>(i)];
+    for (auto p = statistics_.first_piece(i); p < statistics_.last_piece(i); ++p)
+      steps += statistics_.piece_steps(p);
+  }
+  return v - nats / steps;
+}
+
 double HeldOut::quick_score(std::span<const std::int32_t> labels, std::int64_t k) const {
   HeldOutScore result;
   result.naming = naming_costs(labels);

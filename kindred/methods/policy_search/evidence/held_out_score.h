@@ -35,6 +35,8 @@ class HeldOut {
   }
 
   HeldOutScore score(std::span<const std::int32_t> labels, std::int64_t k) const;
+  /// V of some of the episodes, those with a mark: [episodes].
+  double v_of(const HeldOutScore& score, std::span<const std::uint8_t> marked) const;
   /// V by the first draw of the folds.
   double quick_score(std::span<const std::int32_t> labels, std::int64_t k) const;
   /// The score after two clusters are taken for one.

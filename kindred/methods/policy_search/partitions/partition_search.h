@@ -33,7 +33,11 @@ struct Answer {
   double agreement = 1.0;  ///< Mean NMI with the answers of the other starts for this k.
   /// What conflicts say of every two of its clusters; empty where they were not looked for.
   std::vector<PairVerdict> pairs;
-  double conflict = 0.0;     ///< Standard errors by which they conflict, all pairs together.
+  /// Standard errors by which they conflict, all pairs together; 0 where a cluster is too small.
+  double conflict = 0.0, foretold = 0.0;
+  /// Whether on features that predict better as many clusters do not.
+  bool is_one_policy_as_well = false;
+  bool is_learned = false;   ///< Its policies are on features that a network learned.
   double persistence = 1.0;  ///< NMI of the labels that each half of the steps leads to.
 
   Considered in_brief() const {
