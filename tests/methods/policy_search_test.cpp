@@ -1,3 +1,4 @@
+
 #include "kindred/methods/policy_search/policy_search.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,7 @@
 #include "kindred/methods/policy_search/conflicts/like_states.h"
 #include "kindred/methods/policy_search/conflicts/over_episodes.h"
 #include "kindred/methods/policy_search/conflicts/policy_conflicts.h"
+#include "kindred/methods/policy_search/evidence/learned_features.h"
 #include "kindred/methods/policy_search/sight.h"
 #include "kindred/methods/policy_search/views.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -143,14 +145,14 @@ PartitionVerdict verdict_on_truth(const Trajectories& data, std::int64_t k = 2) 
   const auto policies = std::dynamic_pointer_cast<const ExactCentres>(
       seen.evidence.centres(truth, k, seen.evidence.score(truth, k)));
   const Rules rules;
-  return in_near_states(data, data, seen.common, seen.halves, rules, seen.workers)
+  return in_near_states({data, seen.map, data, seen.common}, data, seen.halves, rules, seen.workers)
       ->judge({.k = k, .labels = {truth, truth}, .policies = {policies, policies}});
 }
 
 EpisodeEffect effect_in(const Trajectories& data) {
   const Seen seen(data);
   const Rules rules;
-  return in_near_states(data, data, seen.common, seen.halves, rules, seen.workers)
+  return in_near_states({data, seen.map, data, seen.common}, data, seen.halves, rules, seen.workers)
       ->episode_effect();
 }
 
@@ -188,13 +190,27 @@ TEST(PolicyConflicts, SayNothingOfGroupsThatNeverMet) {
 TEST(PolicyConflicts, TellTheWholeWhereNoPairIsDecided) {
   // Eight policies of six episodes each.
   std::vector<double> gains;
-  for (int i = 0; i < 8; ++i) gains.push_back(0.5 + 0.2 * i);
+  for (int i = 0; i < 8; ++i) gains.push_back(0.5 + 0.4 * i);
   const auto verdict =
       verdict_on_truth(points(48, gains, std::vector(8, 0.15), std::vector(8, 0.0), 11), 8);
   std::vector<double> z;
   for (const auto& pair : verdict.pairs) z.push_back(pair.z);
   EXPECT_LT(median(z), 4.0);  // from which on a pair is different
   EXPECT_GT(verdict.z, 5.0);
+}
+
+TEST(PolicyConflicts, DoNotHideAGroupThatIsNoPolicy) {
+  // Two policies that differ much, and a group that is half of the second one.
+  auto data = points(60, {1.0, 3.0}, {0.1, 0.1}, {0.0, 0.0}, 16);
+  std::vector<std::int32_t> labels(data.labels.begin(), data.labels.end());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] == 1 && i % 4 == 1) labels[i] = 2;
+  ASSERT_EQ(std::ranges::max(labels), 2);
+  data.labels = Column<std::int32_t>(std::move(labels));
+  const auto verdict = verdict_on_truth(data, 3);
+  EXPECT_EQ(verdict.pairs[0].relation, Relation::kDifferent);
+  EXPECT_NE(verdict.pairs[2].relation, Relation::kDifferent);
+  EXPECT_FALSE(Rules{}.conflict(verdict.z, verdict.foretold));
 }
 
 TEST(PolicyConflicts, AGroupOfTwoEpisodesIsNotJudged) {
@@ -255,6 +271,82 @@ TEST(CommonPolicy, MissesWhatIsNoise) {
   const Seen seen(data);
   const auto deviations = seen.targets->deviations(seen.common.noise());
   EXPECT_NEAR(deviations[0], 0.2, 0.02);
+}
+
+TEST(Rules, AConflictIsNeverAgainstWhatWasForetold) {
+  const Rules rules;
+  EXPECT_TRUE(rules.conflict(rules.different, 0.1));
+  EXPECT_TRUE(rules.conflict(rules.differ_little, rules.as_foretold));
+  EXPECT_FALSE(rules.conflict(rules.differ_little, rules.as_foretold - 0.1));
+  EXPECT_FALSE(rules.conflict(2.0 * rules.different, -0.1));
+}
+
+/// One policy that jumps: -1 left of a line through the plane and 1 right of it.
+Trajectories jumps(std::int64_t episodes, std::int64_t steps) {
+  Random random(2, "jumps");
+  Trajectories data;
+  std::vector<float> seen, done;
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t i = 0; i < episodes; ++i) {
+    for (std::int64_t t = 0; t < steps; ++t) {
+      const double x = random.normal(), y = random.normal();
+      seen.push_back(static_cast<float>(x));
+      seen.push_back(static_cast<float>(y));
+      done.push_back(
+          static_cast<float>((x + 2.0 * y * y > 1.0 ? 1.0 : -1.0) + 0.1 * random.normal()));
+    }
+    offsets.push_back(offsets.back() + steps);
+    data.ids.push_back(std::to_string(i));
+  }
+  data.offsets = Column<std::int64_t>(std::move(offsets));
+  data.observations = Observations::dense(Column<float>(std::move(seen)), 2);
+  data.actions = Actions::continuous(Column<float>(std::move(done)), 1);
+  return data;
+}
+
+TEST(LearnedFeatures, PredictWhatRandomOnesDoNot) {
+  const auto data = jumps(40, 200);
+  const Workers workers(2);
+  const auto targets = std::make_shared<ActionTargets>(data.actions);
+  std::vector<std::uint8_t> held_out(40, 0);
+  for (std::size_t i = 0; i < 40; i += 4) held_out[i] = 1;
+  const LearnedFeatures features(data, FeatureMap(data.observations, 0), *targets, held_out, 1,
+                                 workers);
+  const auto seen = features.seen(data, workers);
+  EXPECT_EQ(seen.steps(), data.steps());
+  EXPECT_EQ(seen.observations.dim(), 2 + 64) << "the numbers stand beside what was learned";
+  const auto v_of_one = [&](const Trajectories& of, const FeatureMap& map) {
+    const FeatureEvidence evidence(of, map, targets, 10.0, workers);
+    const std::vector<std::int32_t> one(40, 0);
+    return evidence.v_of(evidence.score(one, 1), held_out);
+  };
+  EXPECT_GT(v_of_one(seen, FeatureMap(seen.observations, 0)),
+            v_of_one(data, FeatureMap(data.observations, 100)) + 0.1);
+}
+
+TEST(LearnedFeatures, DependOnNoThread) {
+  const auto data = jumps(12, 50);
+  std::vector<std::uint8_t> held_out(12, 0);
+  held_out[3] = held_out[7] = 1;
+  const ActionTargets targets(data.actions);
+  const FeatureMap numbers(data.observations, 0);
+  const auto seen_by = [&](int threads) {
+    const Workers workers(threads);
+    const auto seen =
+        LearnedFeatures(data, numbers, targets, held_out, 1, workers).seen(data, workers);
+    std::vector<float> rows(static_cast<std::size_t>(seen.steps() * seen.observations.dim()));
+    seen.observations.copy(0, seen.steps(), rows.data());
+    return rows;
+  };
+  EXPECT_EQ(seen_by(1), seen_by(3));
+}
+
+TEST(HeldOut, VOfAllEpisodesIsV) {
+  const auto data = points(24, {1.0, 2.0}, {0.1, 0.1}, {0.0, 0.0}, 17);
+  const Seen seen(data);
+  const std::vector<std::int32_t> truth(data.labels.begin(), data.labels.end());
+  const auto score = seen.evidence.score(truth, 2);
+  EXPECT_NEAR(seen.evidence.v_of(score, std::vector<std::uint8_t>(24, 1)), score.v, 1e-9);
 }
 
 TEST(StepHalves, DivideEveryEpisodeIntoBlocks) {

@@ -202,7 +202,6 @@ class Search {
           (is_found || !sight.predicts_better(i)))
         continue;
       conflicts.judge(answer);
-      if (sight.view == View::kNoise) answer.foretold = 0.0;  // squares vary too much to foretell
       is_found = is_found || (is_partition_of_policies(answer, rules_) && sight.predicts_better(i));
     }
     if (!is_found) sight.episodes = conflicts.episode_effect();
@@ -226,6 +225,7 @@ class Search {
 
   /// Where episodes act alike on average, there may still be policies that differ in their noise.
   SearchResult search_noise() {
+    rules_.differ_little = rules_.different;  // squares vary too much for less to count
     auto sight =
         look(View::kNoise, with_noise_as_action(data_, background_->seen, background_->common,
                                                 ActionTargets(data_.actions), run_));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -13,8 +14,9 @@ constexpr double kErrorsOfSlope = 2.0;  // either side of a slope that is known
 /// Standard errors over episodes by which pairs conflict, all together; each counts by its own.
 class Together {
  public:
-  void add(const EpisodeMean& pair) {
-    sum_ += pair.mean / pair.error;
+  /// No pair counts more than `most`, so that it cannot speak for others.
+  void add(const EpisodeMean& pair, double most) {
+    sum_ += std::min(pair.mean / pair.error, most);
     for (const auto& [episode, move] : pair.moves) moves_[episode] += move / pair.error;
   }
   double z() const {
@@ -136,22 +138,23 @@ PartitionVerdict judge_directions(std::span<const Direction> directions,
           .first = static_cast<std::int32_t>(a), .second = static_cast<std::int32_t>(b)});
       known.push_back(judge_pair(directions[a * k + b], directions[b * k + a], rules, verdict));
     }
-  // Of every cluster the one that it is least unlike: others would hide one that is no policy.
-  std::set<std::size_t> weakest;
+  // Every group and the one whose policy is nearest: others would hide one that is no policy.
+  std::set<std::size_t> nearest;
   for (std::int32_t j = 0; j < partition.k; ++j) {
     std::optional<std::size_t> least;
     for (std::size_t p = 0; p < known.size(); ++p) {
       const auto& pair = result.pairs[p];
       if (known[p] && (pair.first == j || pair.second == j) &&
-          (!least || pair.z < result.pairs[*least].z))
+          (!least || known[p]->expected.mean < known[*least]->expected.mean))
         least = p;
     }
-    if (least) weakest.insert(*least);
+    if (least) nearest.insert(*least);
   }
+  constexpr double kAny = std::numeric_limits<double>::infinity();
   Together farther, foretold;
-  for (const auto p : weakest) {
-    farther.add(known[p]->farther);
-    foretold.add(known[p]->foretold);
+  for (const auto p : nearest) {
+    farther.add(known[p]->farther, nearest.size() > 1 ? rules.different : kAny);
+    foretold.add(known[p]->foretold, nearest.size() > 1 ? rules.as_foretold : kAny);
   }
   result.z = farther.z();
   result.foretold = foretold.z();

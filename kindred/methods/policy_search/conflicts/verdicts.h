@@ -30,7 +30,7 @@ struct HalvedLabels {
 /// What conflicts say of a partition.
 struct PartitionVerdict {
   std::vector<PairVerdict> pairs;
-  /// Of every group and the one that it is least unlike, all together, in standard errors over
+  /// Of every group and the one whose policy is nearest, all together, in standard errors over
   /// episodes: with few episodes no pair may be decided although the whole is.
   double z = 0.0, foretold = 0.0;
 
