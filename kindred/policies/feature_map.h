@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kindred/clustering/network_inputs.h"
@@ -22,6 +23,9 @@ class FeatureMap {
   static constexpr std::int64_t kRoom = kDoubleLane - 1;  ///< See apply.
 
   FeatureMap(const Observations& observations, std::int64_t cosines, double length = 1.0);
+  /// Of some of the numbers.
+  FeatureMap(NetworkInputs inputs, std::int64_t cosines)
+      : FeatureMap(std::move(inputs), cosines, 1.0) {}
 
   /// The same numbers, scaled the same, with another number of cosines.
   FeatureMap with_cosines(std::int64_t cosines) const { return with_cosines(cosines, length_); }

@@ -70,8 +70,8 @@ class Search {
     sight.features =
         sight.evidence(sight.data, *sight.map, options_.ridge, run_, run_.device, ranks_of(run_));
     if (!sight.is_learned)
-      sight.linear = std::make_shared<FeatureEvidence>(
-          *sight.features, FeatureMap(sight.data.observations, 0), sight.data.ids);
+      sight.linear = std::make_shared<FeatureEvidence>(*sight.features, sight.map->with_cosines(0),
+                                                       sight.data.ids);
     statistics_seconds_ += clock.seconds();
   }
 

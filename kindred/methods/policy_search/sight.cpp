@@ -6,6 +6,7 @@
 
 #include "kindred/methods/policy_search/conflicts/feature_metric.h"
 #include "kindred/methods/policy_search/evidence/learned_features.h"
+#include "kindred/methods/policy_search/evidence/screening.h"
 
 namespace kindred::policy_search {
 namespace {
@@ -20,7 +21,7 @@ Sight Sight::look(View view, const Trajectories& recorded, Trajectories seen, st
   sight.view = view;
   sight.data = std::move(seen);
   sight.targets = std::make_shared<ActionTargets>(sight.data.actions);
-  const FeatureMap numbers(sight.data.observations, 0);
+  const auto numbers = telling_numbers(sight.data, *sight.targets, workers);
   auto learned = learn_metric(sight.data, numbers, *sight.targets, workers);
   sight.map = numbers.with_metric(std::move(learned.factor),
                                   std::min(cosines, sight.data.steps() / kStepsPerFeature));
@@ -35,8 +36,7 @@ Sight Sight::learned(std::span<const std::uint8_t> held_out, std::uint64_t seed,
                      const Workers& workers) const {
   auto sight = *this;
   sight.features = sight.linear = nullptr;
-  const LearnedFeatures network(data, FeatureMap(data.observations, 0), *targets, held_out, seed,
-                                workers);
+  const LearnedFeatures network(data, map->with_cosines(0), *targets, held_out, seed, workers);
   sight.is_learned = true;
   sight.data = network.seen(data, workers);
   sight.map.emplace(sight.data.observations, 0);

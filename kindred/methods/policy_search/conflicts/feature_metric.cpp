@@ -7,7 +7,6 @@
 #include <span>
 
 #include "kindred/core/random.h"
-#include "kindred/data/select.h"
 #include "kindred/methods/policy_search/conflicts/common_policy.h"
 #include "kindred/policies/exact_policies.h"
 
@@ -42,22 +41,11 @@ void scale_to_unit_trace(std::int64_t n, Square& matrix) {
     for (auto& number : matrix) number /= trace;
 }
 
-/// Episodes in the order that follows from their ids, until there are enough steps.
-Trajectories some_episodes(const Trajectories& data) {
-  if (data.steps() <= kMetricSteps) return data;
-  const auto most =
-      std::max<std::int64_t>(std::min<std::int64_t>(data.episodes(), 2 * kCommonFolds),
-                             static_cast<std::int64_t>(static_cast<double>(data.episodes()) *
-                                                       static_cast<double>(kMetricSteps) /
-                                                       static_cast<double>(data.steps())));
-  return select_episodes(data, sample_by_id(data.ids, most, {}));
-}
-
 class MetricLearner {
  public:
   MetricLearner(const Trajectories& data, const FeatureMap& numbers, const ActionTargets& targets,
                 const Workers& workers)
-      : data_(some_episodes(data)),
+      : data_(some_episodes(data, kMetricSteps)),
         numbers_(numbers),
         targets_(targets),
         workers_(workers),

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "kindred/data/select.h"
+
 namespace kindred::policy_search {
 namespace {
 
@@ -93,6 +95,16 @@ std::vector<std::int64_t> sample_by_id(std::span<const std::string> ids, std::in
   episodes.resize(static_cast<std::size_t>(most));
   std::ranges::sort(episodes);
   return episodes;
+}
+
+Trajectories some_episodes(const Trajectories& data, std::int64_t steps) {
+  constexpr std::int64_t kFewest = 10;  // so that there are two to each fold
+  if (data.steps() <= steps) return data;
+  const auto share = static_cast<double>(steps) / static_cast<double>(data.steps());
+  const auto most =
+      std::max(std::min(data.episodes(), kFewest),
+               static_cast<std::int64_t>(static_cast<double>(data.episodes()) * share));
+  return select_episodes(data, sample_by_id(data.ids, most, {}));
 }
 
 std::vector<std::vector<std::int32_t>> draw_folds(std::span<const std::string> ids,

@@ -147,6 +147,10 @@ std::vector<std::int32_t> random_partition(std::int64_t episodes, std::int64_t c
 std::vector<std::int64_t> sample_by_id(std::span<const std::string> ids, std::int64_t most,
                                        std::span<const std::int64_t> always);
 
+/// Whole episodes with about so many steps together, of which there are some from each fold; all
+/// where there are no more.
+Trajectories some_episodes(const Trajectories& data, std::int64_t steps);
+
 /// The fold of each episode, [draws][episodes]. Folds belong to episodes: they follow from the ids,
 /// whatever the order or the clusters.
 std::vector<std::vector<std::int32_t>> draw_folds(std::span<const std::string> ids,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kindred/core/error.h"
+#include "kindred/methods/policy_search/evidence/screening.h"
 #include "kindred/policies/episode_statistics.h"
 
 namespace kindred::policy_search {
@@ -21,7 +22,7 @@ std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
   if (!options.tables) {
     const auto numbers = [&](std::int64_t cosines) {
       const StatisticsLayout layout{
-          1 + data.observations.dim() + cosines,
+          1 + std::min(data.observations.dim(), kMostNumbersSeen) + cosines,
           data.actions.is_discrete() ? data.actions.count() : data.actions.dim()};
       const auto pieces = std::ssize(pieces_of(0, data.steps() / data.episodes()));
       return layout.size() * (pieces > 1 ? 1 + pieces : 1);
@@ -29,9 +30,8 @@ std::vector<std::int64_t> episodes_to_search(const Trajectories& data,
     most = std::min(most, kMostNumbers / numbers(options.cosines));
     if (most < std::min(data.episodes(), kFewestEpisodes))
       throw InvalidArgument(
-          "{} numbers per observation are too many for policies in closed form; give the number of "
-          "clusters with -k, and policy 'mlp'",
-          data.observations.dim());
+          "{} random features are too many for statistics of so many episodes; ask for fewer",
+          options.cosines);
   }
   return sample_by_id(data.ids, most, options.links.episodes());
 }
