@@ -14,6 +14,7 @@
 #include "kindred/methods/policy_search/conflicts/over_episodes.h"
 #include "kindred/methods/policy_search/conflicts/policy_conflicts.h"
 #include "kindred/methods/policy_search/evidence/learned_features.h"
+#include "kindred/methods/policy_search/evidence/screening.h"
 #include "kindred/methods/policy_search/sight.h"
 #include "kindred/methods/policy_search/views.h"
 #include "kindred/metrics/clustering_scores.h"
@@ -188,15 +189,13 @@ TEST(PolicyConflicts, SayNothingOfGroupsThatNeverMet) {
 }
 
 TEST(PolicyConflicts, TellTheWholeWhereNoPairIsDecided) {
-  // Eight policies of six episodes each.
-  std::vector<double> gains;
-  for (int i = 0; i < 8; ++i) gains.push_back(0.5 + 0.4 * i);
-  const auto verdict =
-      verdict_on_truth(points(48, gains, std::vector(8, 0.15), std::vector(8, 0.0), 11), 8);
-  std::vector<double> z;
-  for (const auto& pair : verdict.pairs) z.push_back(pair.z);
-  EXPECT_LT(median(z), 4.0);  // from which on a pair is different
-  EXPECT_GT(verdict.z, 5.0);
+  // Four policies of six episodes each.
+  const auto data = points(24, {0.5, 1.5, 2.5, 3.5}, std::vector(4, 0.15), std::vector(4, 0.0), 11);
+  const auto verdict = verdict_on_truth(data, 4);
+  for (const auto& pair : verdict.pairs) {
+    EXPECT_NE(pair.relation, Relation::kDifferent);
+    EXPECT_GT(verdict.z, pair.z + 0.5);
+  }
 }
 
 TEST(PolicyConflicts, DoNotHideAGroupThatIsNoPolicy) {
@@ -339,6 +338,34 @@ TEST(LearnedFeatures, DependOnNoThread) {
     return rows;
   };
   EXPECT_EQ(seen_by(1), seen_by(3));
+}
+
+TEST(Screening, FindsTheNumbersThatMatterAmongMany) {
+  // Half of the others last for an episode each, as goals do.
+  const auto data = points(60, {1.0, 2.0}, {0.1, 0.1}, {0.0, 0.0}, 18);
+  constexpr std::int64_t kWide = 500;
+  Random random(3, "wide");
+  std::vector<float> rows(static_cast<std::size_t>(data.steps() * kWide));
+  for (std::int64_t i = 0; i < data.episodes(); ++i) {
+    std::vector<float> lasting(kWide);
+    for (auto& number : lasting) number = static_cast<float>(random.normal());
+    for (auto t = data.offsets[i]; t < data.offsets[i + 1]; ++t) {
+      float* row = rows.data() + t * kWide;
+      for (std::int64_t j = 0; j < kWide; ++j)
+        row[j] =
+            j % 2 == 0 ? lasting[static_cast<std::size_t>(j)] : static_cast<float>(random.normal());
+      data.observations.copy(t, t + 1, row + 100);
+    }
+  }
+  auto wide = data;
+  wide.observations = Observations::dense(Column<float>(std::move(rows)), kWide);
+  const auto seen = telling_numbers(wide, ActionTargets(wide.actions), Workers(2));
+  EXPECT_LE(seen.inputs().count(), kMostNumbersSeen);
+  EXPECT_THAT(seen.inputs().columns, ::testing::Contains(100));
+  EXPECT_EQ(seen.obs_dim(), kWide) << "policies read whole observations";
+  const auto found = fit(wide, {}, with_threads(2));
+  EXPECT_EQ(found.k(), 2);
+  EXPECT_GT(nmi(found, data), 0.9);
 }
 
 TEST(HeldOut, VOfAllEpisodesIsV) {

@@ -9,8 +9,7 @@ struct Rules {
   /// Whether groups differ: by how much farther actions are, or by less that was foretold; never
   /// against what was.
   bool conflict(double z, double foretold) const {
-    return foretold > 0.0 &&
-           (z >= different || (z >= differ_little && foretold >= as_foretold));
+    return foretold > 0.0 && (z >= different || (z >= differ_little && foretold >= as_foretold));
   }
 
   // When two groups differ.

@@ -39,11 +39,14 @@ struct BothWays {
         foretold(sum_of(over_episodes(there.foretold), over_episodes(back.foretold))),
         expected(sum_of(over_episodes(there.expected), over_episodes(back.expected))) {}
 
-  Relation relation(const Rules& rules) const {
+  /// Of so many pairs, of which none may be called alike by chance.
+  Relation relation(const Rules& rules, std::size_t pairs) const {
     if (rules.conflict(farther.z(), foretold.z())) return Relation::kDifferent;
-    const bool alike =
-        foretold.mean + kErrorsOfSlope * foretold.error < rules.alike * expected.mean;
-    return alike && farther.z() < rules.differ_little ? Relation::kSame : Relation::kUndecided;
+    const double errors =
+        std::sqrt(kErrorsOfSlope * kErrorsOfSlope + 2.0 * std::log(static_cast<double>(pairs)));
+    const bool alike = foretold.mean + errors * foretold.error < rules.alike * expected.mean;
+    const bool shown = std::max(farther.z(), foretold.z()) >= rules.differ_little;
+    return alike && !shown ? Relation::kSame : Relation::kUndecided;
   }
 
   EpisodeMean farther, foretold, expected;
@@ -55,17 +58,17 @@ bool enough(const EpisodesTold& there, const EpisodesTold& back) {
 
 /// What is known of the pair, and what that follows from where the two met.
 std::optional<BothWays> judge_pair(const Direction& there, const Direction& back,
-                                   const Rules& rules, PairVerdict& verdict) {
+                                   const Rules& rules, std::size_t pairs, PairVerdict& verdict) {
   const double looked_at = there.looked_at + back.looked_at;
   verdict.met = looked_at > 0.0 ? (there.met + back.met) / looked_at : 0.0;
   if (!enough(there.all, back.all)) return std::nullopt;
   const BothWays all(there.all, back.all);
   verdict.z = all.farther.z();
   verdict.foretold = all.foretold.z();
-  verdict.relation = all.relation(rules);
+  verdict.relation = all.relation(rules, pairs);
   verdict.alike_later = verdict.relation == Relation::kDifferent &&
                         enough(there.later, back.later) &&
-                        BothWays(there.later, back.later).relation(rules) == Relation::kSame;
+                        BothWays(there.later, back.later).relation(rules, pairs) == Relation::kSame;
   verdict.example = there.most >= back.most
                         ? there.example
                         : std::array<std::int64_t, 2>{back.example[1], back.example[0]};
@@ -136,7 +139,8 @@ PartitionVerdict judge_directions(std::span<const Direction> directions,
     for (std::size_t b = a + 1; b < k; ++b) {
       auto& verdict = result.pairs.emplace_back(PairVerdict{
           .first = static_cast<std::int32_t>(a), .second = static_cast<std::int32_t>(b)});
-      known.push_back(judge_pair(directions[a * k + b], directions[b * k + a], rules, verdict));
+      known.push_back(judge_pair(directions[a * k + b], directions[b * k + a], rules,
+                                 k * (k - 1) / 2, verdict));
     }
   // Every group and the one whose policy is nearest: others would hide one that is no policy.
   std::set<std::size_t> nearest;
