@@ -51,10 +51,7 @@ TEST(UnusedOptions, OfPgKmeansOnFeatures) {
   EXPECT_EQ(complaint("pg-kmeans", {{"smoothing", "1"}}, data),
             "'--smoothing' is for tables that the objective chooses; add '--policy tabular' and "
             "'--choose objective'");
-  EXPECT_EQ(
-      complaint("pg-kmeans",
-                {{"k-max", "4"}, {"cosines", "9"}, {"ridge", "1"}}, data),
-      "");
+  EXPECT_EQ(complaint("pg-kmeans", {{"k-max", "4"}, {"cosines", "9"}, {"ridge", "1"}}, data), "");
   EXPECT_EQ(complaint("pg-kmeans", {{"k", "3"}, {"merge-to", "2"}, {"restarts", "4"}}, data), "");
 }
 
