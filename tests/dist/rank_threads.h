@@ -21,7 +21,7 @@ inline std::uint16_t free_port() {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  if (::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) return 0;
   socklen_t size = sizeof(address);
   ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
   ::close(socket);

@@ -137,7 +137,7 @@ TEST(PgKmeans, CentresActInTheUnitsOfTheData) {
   const auto options = small_networks();
   const auto acted = [&](const Trajectories& from) {
     const auto result = fit(from, options);
-    std::vector<float> rows(20 * 3), out(20 * 2 * 2);
+    std::vector<float> rows(20UL * 3), out(20UL * 2 * 2);
     from.observations.copy(0, 20, rows.data());
     std::dynamic_pointer_cast<const PolicyCentres>(result.centres)->distribution(0, rows, out);
     return out;
@@ -161,7 +161,7 @@ TEST(PgKmeans, NumbersOfAnActionThatNeverVaryDoNotCount) {
   const auto result = fit(padded, options);
   EXPECT_EQ(result.scores.values, fit(data, options).scores.values);
   EXPECT_EQ(result.centres->score(padded, {}).values, result.scores.values);
-  std::vector<float> row(3), out(2 * 3);
+  std::vector<float> row(3), out(2UL * 3);
   padded.observations.copy(0, 1, row.data());
   std::dynamic_pointer_cast<const PolicyCentres>(result.centres)->distribution(0, row, out);
   EXPECT_EQ(out[1], 1e6F);

@@ -429,7 +429,7 @@ TEST(FeatureMetric, FindsTheDirectionAPolicyLooksAlong) {
     for (std::size_t j = 0; j <= number; ++j) sum += std::pow(factor[number * 5 + j], 2);
     return sum;
   };
-  for (const std::size_t other : {0, 1, 2, 4}) EXPECT_GT(counts(3), 10.0 * counts(other));
+  for (const std::size_t other : {0UL, 1UL, 2UL, 4UL}) EXPECT_GT(counts(3), 10.0 * counts(other));
 }
 
 TEST(PolicySearch, UnderstandsWhatItsOptionsWereCalled) {

@@ -109,7 +109,7 @@ class StackLearner final : public Networks {
       for (const auto slot : slots)
         samplers.emplace_back(data_, options_, slot, labels(slot / options_.k), round);
       step_until_plateau(optimiser, [&](Plateau& plateau) {
-        const auto loss = batch_losses(stack, samplers);
+        auto loss = batch_losses(stack, samplers);
         for (const auto& sampler : samplers) sampler.tell(plateau);
         return loss;
       });

@@ -71,7 +71,7 @@ class TensorMixture final : public Mixture {
     const auto flat =
         tensor_over(std::span<const float>(training.parameters), {std::ssize(training.parameters)});
     std::int64_t begin = 0;
-    for (auto parameter : parameters) {
+    for (const auto& parameter : parameters) {
       parameter.copy_(flat.slice(0, begin, begin + parameter.numel()).view_as(parameter));
       begin += parameter.numel();
     }

@@ -64,7 +64,7 @@ std::vector<std::int32_t> assign_independently(const Matrix& costs,
 ExactFit independent_of(const std::vector<std::int32_t>& other, std::int64_t k,
                         const EpisodeStatistics& statistics, double ridge, Random random) {
   ExactFit fit;
-  fit.labels = random_partition(statistics.episodes(), k + kSpareSimple, std::move(random));
+  fit.labels = random_partition(statistics.episodes(), k + kSpareSimple, random);
   for (fit.k = k + kSpareSimple;;) {
     for (int round = 0; round < kIndependentRounds; ++round) {
       const auto policies = solve_policies(statistics, fit.labels, fit.k, ridge);
