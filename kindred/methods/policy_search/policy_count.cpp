@@ -59,9 +59,9 @@ std::string doubt_of_several(const Proposals& sight, const Answer& answer, const
   if (count.least < answer.fit.k)
     return fmt::format("{} would explain the data as well as anything seen", count.least);
   if (count.most > answer.fit.k) return fmt::format("up to {} may be different", count.most);
-  const double v_of_one = sight.answers.front().held_out.v;
-  if (answer.held_out.v - v_of_one < rules.surely_gained * (sight.best(0).held_out.v - v_of_one))
-    return "more clusters predict better, though no like states tell them apart";
+  for (std::size_t i = 1; i < sight.answers.size(); ++i)
+    if (sight.answers[i].fit.k > answer.fit.k && sight.predicts_better(i, rules))
+      return "more clusters predict better, though no like states tell them apart";
   if (count.persistence < rules.surely_persists)
     return fmt::format("half of the steps leads to other labels (NMI {:.2f})", count.persistence);
   if (std::ranges::any_of(count.pairs, &PairVerdict::alike_later))
@@ -106,7 +106,8 @@ PolicyCount count_policies(const Proposals& sight, std::size_t chosen, const Rul
   count.least = least_policies_of(answer);
   count.most = answer.fit.k;
   for (std::size_t i = chosen + 1; i < answers.size(); ++i)
-    if (none_same(answers[i], rules) && sight.predicts_better(i)) count.most = answers[i].fit.k;
+    if (none_same(answers[i], rules) && sight.predicts_better(i, rules))
+      count.most = answers[i].fit.k;
   if (answer.fit.k == 1) count.best_two = best_two(answers);
   const auto drift = drift_of(sight, answer);
   if (std::min(drift.z, drift.z_within) >= rules.different) {

@@ -105,10 +105,16 @@ void note_agreement(Proposals& proposals, std::size_t i) {
 
 const Answer& Proposals::best(std::int64_t k) const { return best_among(answers, k); }
 
-bool Proposals::predicts_better(std::size_t answer) const {
-  return std::ranges::all_of(std::span(answers).first(answer), [&](const Answer& fewer) {
-    return fewer.held_out.v < answers[answer].held_out.v;
-  });
+bool Proposals::predicts_better(std::size_t answer, const Rules& rules) const {
+  if (answer == 0) return true;
+  const auto fewer = std::span(answers).first(answer);
+  const auto& next =
+      *std::ranges::max_element(fewer, {}, [](const Answer& one) { return one.held_out.v; });
+  const double gain = answers[answer].held_out.v - next.held_out.v;
+  if (next.fit.k == 1) return gain > 0.0;
+  const double usual =
+      (next.held_out.v - answers.front().held_out.v) / static_cast<double>(next.fit.k - 1);
+  return gain > rules.usual_gain * usual;
 }
 
 double Proposals::v_of(const Answer& answer, std::span<const std::uint8_t> marked) const {

@@ -24,8 +24,8 @@ struct Proposals : Sight {
 
   /// The answer with k clusters or, where there is none, the one that predicts best.
   const Answer& best(std::int64_t k) const;
-  /// Than any answer with fewer clusters.
-  bool predicts_better(std::size_t answer) const;
+  /// Than any answer with fewer clusters, by more than a policy in two parts would.
+  bool predicts_better(std::size_t answer, const Rules& rules) const;
   /// V in units in which views can be compared, of the marked episodes where there are marks.
   double v_of(const Answer& answer, std::span<const std::uint8_t> marked) const;
 };

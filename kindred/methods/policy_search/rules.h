@@ -30,6 +30,9 @@ struct Rules {
   double alike = 0.5;
 
   // When a partition is one of policies.
+  /// Of what each cluster before gained in V on average, for one more to count: a policy in two
+  /// parts gains some 5 %, since features approximate it.
+  double usual_gain = 0.1;
   /// NMI of the labels that each half of the steps leads to: a policy persists. Asked where
   /// features are not learned, and misfit may tell groups apart.
   double persists = 0.25;
@@ -41,7 +44,6 @@ struct Rules {
   // When an answer is sure.
   double surely_different = 5.0;  ///< Every pair, by both tests.
   double surely_persists = 0.9;   ///< NMI, likewise.
-  double surely_gained = 0.8;     ///< Of the gain in V that any number of clusters has over one.
   /// One policy: at most so large a share of the squared difference of actions in like states may
   /// go with the episode.
   double episode_share = 0.15;

@@ -132,8 +132,8 @@ class Search {
       for (auto& answer : sight.answers)
         for (std::size_t i = 1; i < learned.answers.size(); ++i)
           if (learned.answers[i].fit.k == answer.fit.k)
-            answer.is_one_policy_as_well =
-                !learned.predicts_better(i) && !clearly_predicts_better(sight, answer, learned);
+            answer.is_one_policy_as_well = !learned.predicts_better(i, rules_) &&
+                                           !clearly_predicts_better(sight, answer, learned);
       sight.conflicts = std::ranges::any_of(sight.answers, [&](const Answer& answer) {
         return is_partition_of_policies(answer, rules_);
       });
@@ -199,10 +199,11 @@ class Search {
     for (auto i = sight.answers.size() - 1; i > 0; --i) {
       auto& answer = sight.answers[i];
       if (answer.fit.k > kAlwaysAsked && answer.fit.k != options_.k &&
-          (is_found || !sight.predicts_better(i)))
+          (is_found || !sight.predicts_better(i, rules_)))
         continue;
       conflicts.judge(answer);
-      is_found = is_found || (is_partition_of_policies(answer, rules_) && sight.predicts_better(i));
+      is_found = is_found ||
+                 (is_partition_of_policies(answer, rules_) && sight.predicts_better(i, rules_));
     }
     if (!is_found) sight.episodes = conflicts.episode_effect();
   }
@@ -246,7 +247,8 @@ class Search {
     if (options_.k > 0) return answers.size() - 1;
     const auto fewest = options_.links.least_clusters();
     for (auto i = answers.size() - 1; i > 0 && answers[i].fit.k > fewest; --i)
-      if (is_partition_of_policies(answers[i], rules_) && sight.predicts_better(i)) return i;
+      if (is_partition_of_policies(answers[i], rules_) && sight.predicts_better(i, rules_))
+        return i;
     const auto found =
         std::ranges::find_if(answers, [&](const Answer& answer) { return answer.fit.k >= fewest; });
     return found == answers.end() ? answers.size() - 1
