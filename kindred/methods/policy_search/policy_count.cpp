@@ -77,6 +77,12 @@ std::string doubt_of_one(const Proposals& sight, const PolicyCount& count, const
   const auto& episodes = sight.episodes;
   if (count.most > 1)
     return fmt::format("whether {} groups differ could not be decided", count.most);
+  const auto explained = std::ranges::find_if(sight.answers, [&](const Answer& answer) {
+    return answer.is_one_policy_as_well && rules.conflict(answer.conflict, answer.foretold);
+  });
+  if (explained != sight.answers.end())
+    return fmt::format("{} groups seem to differ, but a richer policy would explain them",
+                       explained->fit.k);
   if (!episodes.known) return "too few episodes have been in like states";
   if (episodes.z >= rules.differ_little)
     return "episodes act differently in like states, but no groups of them do";
